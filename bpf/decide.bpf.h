@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * May these layers do this to that object? The only place that says no for files and programs:
+ * every layer must grant the request, the first that does not refuses and is named.
+ */
+#ifndef COMET_DECIDE_BPF_H
+#define COMET_DECIDE_BPF_H
+
+#include "bpf/member.bpf.h"
+#include "bpf/report.bpf.h"
+#include "bpf/walk.bpf.h"
+
+struct comet_request {
+	__u64 dentry;  /* kernel addresses as numbers, see comet_rights() */
+	__u64 mount;   /* struct vfsmount, 0 when the hook does not know it */
+	__u32 need;    /* COMET_FS_*: all of them */
+	__u8 op;
+	__u8 create;   /* may make a name: refused alike whether the name exists or not */
+	__u8 exec;     /* starting a program: reported on that surface */
+	__u8 padding;
+};
+
+/* A struct path is {mnt, dentry} on every kernel; one read, as numbers. */
+static __always_inline void comet_request_path(struct comet_request *request,
+					       const struct path *path)
+{
+	struct {
+		__u64 mount;
+		__u64 dentry;
+	} pair = {};
+
+	bpf_core_read(&pair, sizeof(pair), path);
+	request->mount = pair.mount;
+	request->dentry = pair.dentry;
+}
+
+/* A typed pointer as the number that comet_rights() takes. */
+static __always_inline __u64 comet_address_of(const void *pointer)
+{
+	__u64 number = 0;
+
+	bpf_probe_read_kernel(&number, sizeof(number), &pointer);
+	return number;
+}
+
+static __always_inline __u8 comet_file_surface(const struct comet_request *request, __u32 granted)
+{
+	if (request->exec)
+		return COMET_SURFACE_EXEC;
+	if (request->need & ~granted & COMET_FS_WRITE)
+		return COMET_SURFACE_FS_WRITE;
+	return COMET_SURFACE_FS_READ;
+}
+
+/*
+ * An undeclared object looks as if it did not exist. Where reading is granted it is known to
+ * exist, so changing or starting it says EACCES; creating says EACCES whether the name exists.
+ */
+static __always_inline int comet_file_errno(const struct comet_request *request, __u8 surface,
+					    __u32 granted)
+{
+	if (surface == COMET_SURFACE_FS_READ)
+		return ENOENT;
+	if (request->create || (granted & COMET_FS_READ))
+		return EACCES;
+	return ENOENT;
+}
+
+/* Tells one layer's refusal; returns the negative errno for the caller, 0 in audit mode. */
+static __noinline int comet_refuse_file(struct comet_request *request, __u32 policy, __u32 layer,
+					__u32 granted)
+{
+	struct dentry *dentry = (struct dentry *)request->dentry;
+	struct comet_refusal refusal = {
+		.object = { (__u64)BPF_CORE_READ(dentry, d_parent),
+			    BPF_CORE_READ(dentry, d_name.hash) },
+		.policy = policy,
+		.layer = layer,
+		.surface = comet_file_surface(request, granted),
+		.op = request->op,
+		.severity = COMET_SEVERITY_VIOLATION,
+	};
+	int result;
+
+	refusal.error = comet_file_errno(request, refusal.surface, granted);
+	if (refusal.surface == COMET_SURFACE_FS_READ &&
+	    (granted & COMET_FS_MARKS) == COMET_FS_QUIET)
+		refusal.severity = COMET_SEVERITY_INFO;
+	result = comet_treat(&refusal);
+	comet_tell_path(&refusal, request->mount, request->dentry);
+	return result;
+}
+
+/* The canary: its open fails as an undeclared file's, its execve only in bprm_check_security. */
+static __always_inline int comet_selftest_file(const struct comet_request *request)
+{
+	if (!request->exec)
+		return -ENOENT;
+	return request->need & COMET_FS_EXEC ? -EACCES : 0;
+}
+
+/* 0, or the negative errno for the caller. */
+static __noinline int comet_decide_file(struct comet_layers *layers, struct comet_request *request)
+{
+	__u32 layer;
+
+	if (!layers->n)
+		return -EPERM;
+	for (layer = 0; layer < COMET_LAYERS_MAX; layer++) {
+		__u32 policy = layers->policy[layer];
+		__u32 granted;
+		int result;
+
+		if (layer >= layers->n)
+			break;
+		granted = comet_rights(request->dentry, request->mount, policy, request->need);
+		if (granted & COMET_FS_SELFTEST)
+			return comet_selftest_file(request);
+		if ((granted & request->need) == request->need)
+			continue;
+		/* What no path names is free to read and write, but never to start. */
+		if ((granted & COMET_FS_NO_PATH) && !(request->need & COMET_FS_EXEC))
+			continue;
+		result = comet_refuse_file(request, policy, layer, granted);
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
+/*
+ * A name that moves or is linked gets the rights of its new place, so for each layer both places
+ * must grant the change, and the old one whatever reading the new one grants.
+ */
+static __noinline int comet_decide_move(struct comet_layers *layers, struct comet_request *from,
+					struct comet_request *to)
+{
+	__u32 layer;
+
+	if (!layers->n)
+		return -EPERM;
+	for (layer = 0; layer < COMET_LAYERS_MAX; layer++) {
+		__u32 policy = layers->policy[layer];
+		struct comet_request *at_fault = to;
+		__u32 granted;
+		int result;
+
+		if (layer >= layers->n)
+			break;
+		granted = comet_rights(to->dentry, to->mount, policy,
+				       COMET_FS_READ | COMET_FS_WRITE);
+		if (granted & COMET_FS_WRITE) {
+			from->need = COMET_FS_WRITE | (granted & COMET_FS_READ);
+			granted = comet_rights(from->dentry, from->mount, policy, from->need);
+			if ((granted & from->need) == from->need)
+				continue;
+			at_fault = from;
+		}
+		result = comet_refuse_file(at_fault, policy, layer, granted);
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
+#endif /* COMET_DECIDE_BPF_H */

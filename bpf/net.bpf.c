@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Which roads lead to the network?
+ *
+ * socket_create: only families and types whose every send the hooks below can judge.
+ * socket_connect: TCP, MPTCP, and io_uring's connect. A UDP connect sends nothing and libc sorts
+ *   addresses by it, so it passes; each send on such a socket is judged by where it goes.
+ * socket_sendmsg: every UDP datagram by its own address (msg_name, whose family may be AF_UNSPEC
+ *   or differ from the socket's) or else the connected one; TCP only with MSG_FASTOPEN, which
+ *   opens a connection without socket_connect.
+ * unix_stream_connect, unix_may_send: UNIX sockets by the object at the other end.
+ */
+#include "bpf/address.bpf.h"
+#include "bpf/decide.bpf.h"
+
+SEC("lsm/socket_create")
+int BPF_PROG(comet_socket_create, int family, int type, int protocol, int kern, int ret)
+{
+	struct comet_layers *layers;
+	struct comet_addr addr = { .family = family, .type = type, .protocol = protocol };
+
+	if (ret)
+		return ret;
+	/* The kernel's own, such as MPTCP's subflows, made in the task that connects. */
+	if (kern)
+		return 0;
+	layers = comet_layers_current();
+	if (!layers || comet_socket_allowed(family, type & SOCK_TYPE_MASK, protocol))
+		return 0;
+	addr.type = type & SOCK_TYPE_MASK;
+	return comet_verdict(comet_refuse_addr(layers, 0, &addr, COMET_SURFACE_KERNEL,
+					       COMET_OP_SOCKET));
+}
+
+SEC("lsm/socket_connect")
+int BPF_PROG(comet_socket_connect, struct socket *sock, struct sockaddr *address, int addrlen,
+	     int ret)
+{
+	struct comet_layers *layers;
+	struct comet_addr addr = {};
+	struct sock *sk;
+
+	if (ret)
+		return ret;
+	layers = comet_layers_current();
+	if (!layers)
+		return 0;
+	sk = sock->sk;
+	if (!sk)
+		return -EPERM;
+	addr.type = sk->sk_type;
+	addr.protocol = sk->sk_protocol;
+	/* Kernel memory: __sys_connect copied it before the hook. */
+	comet_read_addr(&addr, address, addrlen);
+	switch (addr.family) {
+	case AF_UNSPEC: /* dissolves an association */
+	case AF_UNIX:   /* unix_stream_connect, unix_may_send */
+	case AF_NETLINK:
+		return 0;
+	}
+	return comet_verdict(comet_decide_addr(layers, &addr, COMET_OP_CONNECT));
+}
+
+SEC("lsm/socket_sendmsg")
+int BPF_PROG(comet_socket_sendmsg, struct socket *sock, struct msghdr *msg, int size, int ret)
+{
+	struct comet_layers *layers;
+	struct comet_addr addr = {};
+	struct sock *sk;
+	__u16 family;
+
+	if (ret)
+		return ret;
+	layers = comet_layers_current();
+	if (!layers)
+		return 0;
+	sk = sock->sk;
+	if (!sk)
+		return -EPERM;
+	family = sk->__sk_common.skc_family;
+	if (family == AF_UNIX || family == AF_NETLINK)
+		return 0;
+	addr.type = sk->sk_type;
+	addr.protocol = sk->sk_protocol;
+	if (addr.type == SOCK_STREAM && !(msg->msg_flags & MSG_FASTOPEN))
+		return 0; /* connected, and the address is ignored */
+	if (msg->msg_name)
+		comet_read_addr(&addr, msg->msg_name, msg->msg_namelen);
+	/* An IPv4 socket takes AF_UNSPEC for AF_INET; an IPv6 one, for no address at all. */
+	if (msg->msg_name && addr.family == AF_UNSPEC && family == AF_INET)
+		comet_read_addr_as(&addr, msg->msg_name, msg->msg_namelen, AF_INET);
+	if (!msg->msg_name || addr.family == AF_UNSPEC) {
+		if (addr.type == SOCK_STREAM)
+			return 0; /* MSG_FASTOPEN without an address opens nothing */
+		if (!comet_read_peer(&addr, sk))
+			return 0; /* not connected: the kernel answers EDESTADDRREQ */
+	}
+	return comet_verdict(comet_decide_addr(layers, &addr, COMET_OP_SEND));
+}
+
+SEC("lsm/unix_stream_connect")
+int BPF_PROG(comet_unix_stream_connect, struct sock *sock, struct sock *other, struct sock *newsk,
+	     int ret)
+{
+	struct comet_layers *layers;
+
+	if (ret)
+		return ret;
+	layers = comet_layers_current();
+	if (!layers)
+		return 0;
+	return comet_verdict(comet_decide_unix(layers, other, COMET_OP_CONNECT));
+}
+
+SEC("lsm/unix_may_send")
+int BPF_PROG(comet_unix_may_send, struct socket *sock, struct socket *other, int ret)
+{
+	struct comet_layers *layers;
+	struct sock *sk;
+
+	if (ret)
+		return ret;
+	layers = comet_layers_current();
+	if (!layers)
+		return 0;
+	sk = other->sk;
+	if (!sk)
+		return -ECONNREFUSED;
+	return comet_verdict(comet_decide_unix(layers, sk, COMET_OP_SEND));
+}

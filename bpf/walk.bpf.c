@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What does a policy grant on a filesystem object? Walks from the object to the root of its mount
+ * namespace, across mounts, and asks at each step for rules on that very inode, or on that name in
+ * that directory. Text from the caller's memory takes no part, so chroot, mounts in another
+ * namespace, dot segments and symbolic links change nothing.
+ */
+#include "bpf/walk.bpf.h"
+
+static __always_inline __u32 comet_add_rights(__u32 granted, __u32 more)
+{
+	if (granted & COMET_FS_MARKS)
+		more &= ~COMET_FS_MARKS;
+	return granted | more;
+}
+
+/* The rule on a child by its name in a directory; see struct comet_name for long names. */
+static __noinline struct comet_name *comet_name_rule(__u64 dir, __u32 policy, struct dentry *child)
+{
+	const char *name = (const char *)BPF_CORE_READ(child, d_name.name);
+	__u32 len = BPF_CORE_READ(child, d_name.len);
+	struct comet_name *rule;
+	int i;
+
+	for (i = 0; i < COMET_NAME_CHUNKS; i++) {
+		struct comet_name_key key = { .dir = dir, .policy = policy, .len = len };
+		__u32 part = len < COMET_NAME_CHUNK ? len : COMET_NAME_CHUNK;
+
+		/* clang 14 forgets the bound it just set. */
+		asm volatile("%0 &= 63" : "+r"(part));
+		if (part > COMET_NAME_CHUNK || bpf_probe_read_kernel(key.name, part, name))
+			return NULL;
+		rule = bpf_map_lookup_elem(&comet_names, &key);
+		if (!rule || len <= COMET_NAME_CHUNK)
+			return rule;
+		dir = rule->next;
+		name += COMET_NAME_CHUNK;
+		len -= COMET_NAME_CHUNK;
+	}
+	return NULL;
+}
+
+/* procfs of the run: the entries whose names are numbers are its own processes, no one else's. */
+static __always_inline __u32 comet_proc_rights(struct dentry *child)
+{
+	const void *name = BPF_CORE_READ(child, d_name.name);
+	char first = 0;
+
+	bpf_probe_read_kernel(&first, 1, name);
+	return first >= '0' && first <= '9' ? COMET_FS_READ | COMET_FS_STAT : 0;
+}
+
+/* Rights on the child by its name; a program's rule holds for the inode it was made for alone. */
+static __always_inline __u32 comet_name_rights(__u64 dir, __u32 policy, struct dentry *child,
+					       __u32 depth, __u64 object)
+{
+	struct comet_name *rule = comet_name_rule(dir, policy, child);
+	__u32 rights;
+
+	if (!rule)
+		return 0;
+	rights = rule->subtree;
+	if (depth == 1)
+		rights |= rule->self;
+	if (rule->inode && rule->inode != object)
+		rights &= ~COMET_FS_EXEC;
+	return rights;
+}
+
+int comet_walk_up(struct comet_walk *walk)
+{
+	struct vfsmount *mount;
+	struct dentry *dentry;
+	struct dentry *parent;
+
+	if (!walk)
+		return 0;
+	dentry = (struct dentry *)walk->dentry;
+	mount = (struct vfsmount *)walk->mount;
+
+	if (mount && BPF_CORE_READ(mount, mnt_root) == dentry) {
+		struct mount *here = container_of(mount, struct mount, mnt);
+		struct mount *above = BPF_CORE_READ(here, mnt_parent);
+
+		walk->root_mount = walk->mount;
+		if (above == here)
+			return 0;
+		walk->dentry = (__u64)BPF_CORE_READ(here, mnt_mountpoint);
+		walk->mount = (__u64)above + bpf_core_field_offset(struct mount, mnt);
+		/* The mountpoint stands for the root that covers it: no directory was entered. */
+		walk->child = 0;
+		return 1;
+	}
+	parent = BPF_CORE_READ(dentry, d_parent);
+	walk->root_mount = walk->mount;
+	if (parent == dentry)
+		return 0;
+	walk->child = walk->dentry;
+	walk->dentry = (__u64)parent;
+	walk->depth++;
+	return 1;
+}
+
+/* What the rules on one inode on the way give to the object. */
+static __always_inline __u32 comet_step_rights(struct comet_walk *walk, __u64 inode)
+{
+	struct comet_object_key key = { .inode = inode, .policy = walk->policy };
+	struct comet_object *rule = bpf_map_lookup_elem(&comet_objects, &key);
+	struct dentry *child = (struct dentry *)walk->child;
+	struct inode *found = (struct inode *)inode;
+	__u32 rights;
+
+	if (!rule)
+		return 0;
+	/* The address may outlive its inode when every comet process was killed: compare. */
+	if (BPF_CORE_READ(found, i_ino) != rule->ino ||
+	    BPF_CORE_READ(found, i_generation) != rule->generation ||
+	    BPF_CORE_READ(found, i_sb, s_dev) != rule->dev)
+		return 0;
+	rights = rule->subtree;
+	if (walk->depth == 0)
+		rights |= rule->self;
+	if (!child)
+		return rights;
+	if (rule->flags & COMET_OBJECT_NAMES)
+		rights = comet_add_rights(comet_name_rights(inode, walk->policy, child, walk->depth,
+							    walk->inode),
+					  rights);
+	if (rule->flags & COMET_OBJECT_PROC)
+		rights |= comet_proc_rights(child);
+	return rights;
+}
+
+/* 1: the walk is over. */
+int comet_walk_one(struct comet_walk *walk)
+{
+	struct dentry *dentry;
+	__u64 inode;
+
+	if (!walk)
+		return 1;
+	dentry = (struct dentry *)walk->dentry;
+	inode = (__u64)BPF_CORE_READ(dentry, d_inode);
+	/* A name that does not exist yet has no inode; rules on its name are the next step's. */
+	if (inode)
+		walk->granted = comet_add_rights(walk->granted, comet_step_rights(walk, inode));
+	if ((walk->granted & walk->need) == walk->need)
+		return 1;
+	if (!comet_walk_up(walk)) {
+		walk->dentry = 0;
+		return 1;
+	}
+	return 0;
+}
+
+static long comet_walk_step(__u32 index, struct comet_walk *walk)
+{
+	return comet_walk_one(walk) ? 1 : 0;
+}
+
+/*
+ * Pipes, sockets, memfd and the like stand on mounts that no namespace holds; so do the layers'
+ * files that overlayfs opens in the caller's name after the overlay's own file was judged. The
+ * kernel makes these mounts, a user cannot; still only the kinds named here pass (on 7.2 mqueue
+ * and nsfs look the same).
+ */
+static __always_inline bool comet_private_mount(struct comet_walk *walk, struct super_block *sb)
+{
+	struct mount *mount = container_of((struct vfsmount *)walk->root_mount, struct mount, mnt);
+	unsigned long magic;
+
+	if (!walk->root_mount || !IS_ERR_VALUE(BPF_CORE_READ(mount, mnt_ns)))
+		return false;
+	magic = BPF_CORE_READ(sb, s_magic);
+	switch (magic) {
+	case ANON_INODE_FS_MAGIC:
+	case BTRFS_SUPER_MAGIC:
+	case EROFS_SUPER_MAGIC_V1:
+	case EXT4_SUPER_MAGIC:
+	case F2FS_SUPER_MAGIC:
+	case FUSE_SUPER_MAGIC:
+	case HUGETLBFS_MAGIC:
+	case OVERLAYFS_SUPER_MAGIC:
+	case PID_FS_MAGIC:
+	case PIPEFS_MAGIC:
+	case SECRETMEM_MAGIC:
+	case SOCKFS_MAGIC:
+	case SQUASHFS_MAGIC:
+	case TMPFS_MAGIC:
+	case XFS_SUPER_MAGIC:
+		return true;
+	default:
+		return false;
+	}
+}
+
+__u32 comet_rights(__u64 dentry, __u64 mount, __u32 policy, __u32 need)
+{
+	struct dentry *object = (struct dentry *)dentry;
+	struct comet_walk walk = {
+		.dentry = dentry,
+		.mount = mount,
+		.policy = policy,
+		.need = need,
+	};
+
+	walk.inode = (__u64)BPF_CORE_READ(object, d_inode);
+	bpf_loop(COMET_WALK_STEPS, comet_walk_step, &walk, 0);
+	if ((walk.granted & need) == need)
+		return walk.granted;
+	if (walk.dentry)
+		return 0; /* past the walk's bound nothing is granted */
+	if (comet_private_mount(&walk, BPF_CORE_READ(object, d_sb)))
+		walk.granted |= COMET_FS_NO_PATH;
+	return walk.granted;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What does a policy grant on a filesystem object? The question, and the step that every walk
+ * from an object to the root of its mount namespace takes; walk.bpf.c answers.
+ */
+#ifndef COMET_WALK_BPF_H
+#define COMET_WALK_BPF_H
+
+#include "bpf/maps.bpf.h"
+
+#define COMET_FS_MARKS (COMET_FS_QUIET | COMET_FS_CANARY)
+
+/* In the answer of comet_rights(), beside COMET_FS_*: the object is none that a path could name. */
+#define COMET_FS_NO_PATH (1U << 31)
+
+/*
+ * Rights of the policy on (mount, dentry), kernel addresses as numbers; mount 0: unknown, no mount
+ * is crossed. Stops early once all of `need` is found, so the marks are complete only for what is
+ * about to be refused. A function of its own for the verifier: checked once, not once per caller.
+ */
+__u32 comet_rights(__u64 dentry, __u64 mount, __u32 policy, __u32 need);
+
+#define COMET_WALK_STEPS 4096 /* more than PATH_MAX / 2 components; past it: refused */
+
+/*
+ * Kernel addresses as numbers: a callback of bpf_loop may not keep typed pointers, and a mount is
+ * found by container_of, which the verifier refuses for them (6.1 to 7.2).
+ */
+struct comet_walk {
+	__u64 dentry;  /* where the walk stands; 0: beyond the root, finished */
+	__u64 child;   /* the step before, 0 at the object itself */
+	__u64 mount;   /* struct vfsmount; 0: unknown, do not cross */
+	__u64 inode;   /* of the object; what a program's rule must also match */
+	__u32 policy;
+	__u32 depth;   /* directories entered so far: rights on the object alone hold at 0 */
+	__u32 need;    /* the walk ends once all of these rights are found */
+	__u32 granted; /* rights found, and the nearest mark */
+	__u64 root_mount; /* the last mount looked at */
+};
+
+/*
+ * One step up: within a mount by d_parent, at its root to the place where it is mounted. 0: the
+ * walk stood at the end already. A function of its own for the verifier, which checks the body of
+ * each loop for every state that it can be in.
+ */
+int comet_walk_up(struct comet_walk *walk);
+
+/* Asks for rights where the walk stands and takes one step up. 1: the walk is over. */
+int comet_walk_one(struct comet_walk *walk);
+
+#endif /* COMET_WALK_BPF_H */

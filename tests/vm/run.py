@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Which end-to-end tests pass? Runs as root in the VM: run.py [--variant V] [PATTERN...].
+
+Each function test_* of each test_*.py beside this file is one behaviour; PATTERN is a part of
+MODULE.FUNCTION. A test belongs to the variant of the host named by lib.variant (default "main").
+"""
+import argparse
+import importlib
+import os
+import signal
+import sys
+import time
+import traceback
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import lib  # noqa: E402
+
+
+class TooLong(Exception):
+    pass
+
+
+def alarm(_signal, _frame):
+    raise TooLong("the test took longer than its limit")
+
+
+def tests_of(variant, patterns):
+    here = os.path.dirname(os.path.abspath(__file__))
+    for file in sorted(os.listdir(here)):
+        if not (file.startswith("test_") and file.endswith(".py")):
+            continue
+        module = importlib.import_module(file[:-3])
+        for name, function in vars(module).items():
+            if not name.startswith("test_") or not callable(function):
+                continue
+            if getattr(function, "variants", ("main",)).count(variant) == 0:
+                continue
+            full = f"{file[5:-3]}.{name[5:]}"
+            if not patterns or any(p in full for p in patterns):
+                yield full, function
+
+
+def run_one(full, function):
+    box = lib.Box(full)
+    signal.signal(signal.SIGALRM, alarm)
+    signal.alarm(getattr(function, "limit", 120))
+    start = time.monotonic()
+    try:
+        function(box)
+        failure = None
+    except BaseException:  # a test that calls exit() or is interrupted has failed, too
+        failure = traceback.format_exc()
+    finally:
+        signal.alarm(0)
+        try:
+            box.close()
+        except Exception:
+            failure = (failure or "") + traceback.format_exc()
+    took = time.monotonic() - start
+    print(f"{'not ok' if failure else 'ok'} {full} ({took:.1f} s)", flush=True)
+    if failure:
+        print("  | " + failure.rstrip().replace("\n", "\n  | "), flush=True)
+        for note in box.notes:
+            print("  > " + note.rstrip().replace("\n", "\n  > "), flush=True)
+    return failure is None
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--variant", default="main")
+    parser.add_argument("patterns", nargs="*")
+    arguments = parser.parse_args()
+    results = [run_one(*t) for t in tests_of(arguments.variant, arguments.patterns)]
+    print(f"{sum(results)} passed, {len(results) - sum(results)} failed")
+    return 0 if results and all(results) else 1
+
+
+sys.exit(main())

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which set of programs and maps is in force on this host: one found, or one loaded? */
+#ifndef COMET_INSTANCE_H
+#define COMET_INSTANCE_H
+
+#include "bpf/wire.h"
+#include "manifest/error.h"
+
+/* Descriptors that keep a set alive; nothing is pinned, so it goes with the last holder. */
+struct comet_set {
+	int maps[_COMET_MAP_MAX];
+	int links[COMET_INSTANCE_LINKS];
+	unsigned int n_links;
+	int dump_program; /* the iterator that tells identities */
+};
+
+/*
+ * Serialises loading, adopting and giving out policy ids on this host: an exclusive flock on
+ * /run/comet/lock. Returns the descriptor (closing it unlocks) or a negative errno.
+ */
+int comet_set_lock(struct comet_error *error);
+
+/* Both want the lock held. 0, or -ENOENT when there is none to adopt. */
+int comet_set_adopt(struct comet_set *set);
+int comet_set_load(struct comet_set *set, struct comet_error *error);
+
+/* A number never given before in this set; the lock must be held. */
+int comet_set_next_policy(struct comet_set *set, __u32 *id);
+
+/* Closes what is open; safe on a set that was only partly filled after comet_set_init(). */
+void comet_set_init(struct comet_set *set);
+void comet_set_close(struct comet_set *set);
+
+#endif /* COMET_INSTANCE_H */

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Which places in the kernel does Comet stand on? Programs as they are called in bpf/, in the order
+ * in which `comet doctor` prints them.
+ */
+#include <bpf/btf.h>
+
+#include "user/base.h"
+#include "user/probe.h"
+
+const struct comet_hook comet_hooks[] = {
+	{ "comet_file_open", "bpf_lsm_file_open", true, "open", NULL },
+	{ "comet_inode_getattr", "bpf_lsm_inode_getattr", true, "stat", NULL },
+	{ "comet_inode_readlink", "bpf_lsm_inode_readlink", true, "readlink", NULL },
+	{ "comet_path_truncate", "bpf_lsm_path_truncate", true, "truncate", NULL },
+	/* Since 6.2; before, ftruncate(2) asks path_truncate. */
+	{ "comet_file_truncate", "bpf_lsm_file_truncate", false, "ftruncate",
+	  "comet_path_truncate" },
+	{ "comet_path_mknod", "bpf_lsm_path_mknod", true, "create, mknod, bind to a path", NULL },
+	{ "comet_path_mkdir", "bpf_lsm_path_mkdir", true, "mkdir", NULL },
+	{ "comet_path_symlink", "bpf_lsm_path_symlink", true, "symlink", NULL },
+	{ "comet_path_link", "bpf_lsm_path_link", true, "link", NULL },
+	{ "comet_path_unlink", "bpf_lsm_path_unlink", true, "unlink", NULL },
+	{ "comet_path_rmdir", "bpf_lsm_path_rmdir", true, "rmdir", NULL },
+	{ "comet_path_rename", "bpf_lsm_path_rename", true, "rename", NULL },
+	{ "comet_path_chmod", "bpf_lsm_path_chmod", true, "chmod", NULL },
+	{ "comet_path_chown", "bpf_lsm_path_chown", true, "chown", NULL },
+	{ "comet_bprm_check_security", "bpf_lsm_bprm_check_security", true, "exec", NULL },
+	{ "comet_socket_create", "bpf_lsm_socket_create", true, "raw sockets, other families",
+	  NULL },
+	{ "comet_socket_connect", "bpf_lsm_socket_connect", true, "connect", NULL },
+	{ "comet_socket_sendmsg", "bpf_lsm_socket_sendmsg", true, "send without connect", NULL },
+	{ "comet_unix_stream_connect", "bpf_lsm_unix_stream_connect", true,
+	  "connect to a UNIX socket", NULL },
+	{ "comet_unix_may_send", "bpf_lsm_unix_may_send", true, "send to a UNIX socket", NULL },
+	{ "comet_task_alloc", "bpf_lsm_task_alloc", true, "clone3 into another cgroup", NULL },
+	{ "comet_sb_mount", "bpf_lsm_sb_mount", true, "mount", NULL },
+	{ "comet_sb_umount", "bpf_lsm_sb_umount", true, "umount", NULL },
+	{ "comet_sb_remount", "bpf_lsm_sb_remount", true, "remount", NULL },
+	{ "comet_sb_pivotroot", "bpf_lsm_sb_pivotroot", true, "pivot_root", NULL },
+	{ "comet_move_mount", "bpf_lsm_move_mount", true, "move_mount", NULL },
+	{ "comet_userns_create", "bpf_lsm_userns_create", true, "user namespaces", NULL },
+	{ "comet_settime", "bpf_lsm_settime", true, "setting the clock", NULL },
+	{ "comet_cgroup_mkdir", "btf_trace_cgroup_mkdir", true, "child cgroups inherit", NULL },
+	{ "comet_cgroup_rmdir", "btf_trace_cgroup_rmdir", true, "removed cgroups are forgotten",
+	  NULL },
+	{ "comet_dump_objects", "bpf_iter_task_file", true, "identity of granted files", NULL },
+};
+const size_t comet_n_hooks = COMET_ARRAY_SIZE(comet_hooks);
+
+int comet_probe_hook(const struct comet_hook *hook)
+{
+	static struct btf *vmlinux; /* some megabytes, read once and kept */
+	__u32 kind = BTF_KIND_FUNC;
+	int id;
+
+	if (!vmlinux) {
+		struct btf *btf = btf__load_vmlinux_btf();
+
+		if (!btf)
+			return errno ? -errno : -ENOENT;
+		vmlinux = btf;
+	}
+	if (strncmp(hook->target, "btf_trace_", strlen("btf_trace_")) == 0)
+		kind = BTF_KIND_TYPEDEF;
+	id = btf__find_by_name_kind(vmlinux, hook->target, kind);
+	return id > 0 ? 1 : id == -ENOENT ? 0 : id;
+}

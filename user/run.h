@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What does one `comet run` own, and which steps lead to its start? */
+#ifndef COMET_RUN_H
+#define COMET_RUN_H
+
+#include "manifest/manifest.h"
+#include "manifest/policy.h"
+#include "user/account.h"
+#include "user/capture.h"
+#include "user/cgroup.h"
+#include "user/control.h"
+#include "user/enforcer.h"
+#include "user/guard.h"
+#include "user/run_options.h"
+#include "user/run_report.h"
+#include "user/signals.h"
+#include "user/supervise.h"
+#include "user/terminal.h"
+
+struct comet_run {
+	struct comet_run_options options;
+	struct comet_run_report report;
+	struct comet_error error;
+
+	/* Set by comet_run_prepare(). */
+	struct comet_account account;
+	char **environment;
+	char *workdir;            /* canonical; NULL: none asked for */
+	struct comet_manifest *manifest;
+	struct comet_policy *policy;
+	int64_t timeout_ms;
+
+	/* Set by comet_run_confine(). */
+	struct comet_enforcer *enforcer;
+	uint32_t policy_id;       /* 0: not added */
+	struct comet_signals signals;
+	bool signals_taken;
+	struct comet_terminal terminal;
+	struct comet_cgroup cgroup;
+	struct comet_guard guard;
+	struct comet_capture capture;
+	char *canary;
+	int control;
+	int init;                 /* pidfd */
+	pid_t init_pid;
+	int root;                 /* O_PATH descriptor of the run's root directory */
+	char *directory;          /* where the agent starts */
+	char *program;            /* what is executed */
+};
+
+/* No descriptor, nothing owned. */
+void comet_run_reset(struct comet_run *run);
+
+/*
+ * Each returns 0 or the exit code, with the sentence in run->error (empty where it was said
+ * already). What they have made is for comet_run_release().
+ */
+
+/* All that needs no right and leaves no trace: user, manifest, policy, sink. */
+int comet_run_prepare(struct comet_run *run);
+/* Programs into the kernel, cgroup, guard, pid 1, mounts, policy, seal, self-test: ready to start. */
+int comet_run_confine(struct comet_run *run);
+
+/* Waits for one message of pid 1. COMET_EXIT_CONFINE when it fails or dies instead. */
+int comet_run_expect(struct comet_run *run, uint32_t type, struct comet_message *message);
+/* The rights that this run gives besides the manifest's: program, terminal, directory. */
+int comet_run_add_rules(struct comet_run *run);
+/* The descriptors that the operator hands to the agent, and the canary. */
+int comet_run_add_objects(struct comet_run *run);
+
+/* (Re)starts the guard; the former one, if any, is dismissed once the new one stands. */
+int comet_run_guard(struct comet_run *run);
+
+/* Kills what is alive, removes what was made. Safe at any point, and twice. */
+void comet_run_release(struct comet_run *run);
+
+#endif /* COMET_RUN_H */

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+/* In which order is a run made, so that nothing of it ever runs unheld? */
+#define _GNU_SOURCE 1
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "manifest/path.h"
+#include "user/base.h"
+#include "user/cmd.h"
+#include "user/init.h"
+#include "user/probe.h"
+#include "user/resolve.h"
+#include "user/run.h"
+#include "user/sandbox.h"
+#include "user/selftest.h"
+
+/* How long pid 1 may take for a step; mounting a busy network filesystem is the slowest. */
+#define STEP_TIMEOUT_MS 60000
+
+/* What a step of this file answers to its comet_error. */
+static int confined(int err)
+{
+	return err < 0 ? COMET_EXIT_CONFINE : 0;
+}
+
+static int load_programs(struct comet_run *run)
+{
+	int err = comet_probe_require(&run->error);
+
+	if (err == 0)
+		err = comet_resolve_policy(run->policy, comet_run_report_warn, &run->report,
+					   &run->error);
+	if (err == 0)
+		err = comet_enforcer_open(&run->enforcer, &run->error);
+	return confined(err);
+}
+
+int comet_run_guard(struct comet_run *run)
+{
+	const int closed[] = {
+		run->control,
+		run->capture.output.fd,
+		run->capture.errors.fd,
+		run->terminal.fd,
+		run->guard.line,
+	};
+	const struct comet_guarded guarded = {
+		.cgroup = &run->cgroup,
+		.enforcer = run->enforcer,
+		.policy = run->policy_id,
+		.canary = run->canary,
+		.closed = closed,
+		.n_closed = COMET_ARRAY_SIZE(closed),
+	};
+	struct comet_guard former = run->guard;
+	int err = comet_guard_start(&run->guard, &guarded, &run->error);
+
+	if (err < 0)
+		return COMET_EXIT_CONFINE;
+	comet_guard_dismiss(&former);
+	return 0;
+}
+
+/* The guard stands before there is anything that it would have to clean up. */
+static int make_cgroup(struct comet_run *run)
+{
+	int code;
+
+	comet_terminal_open(&run->terminal);
+	comet_signals_take(&run->signals);
+	run->signals_taken = true;
+	run->canary = comet_selftest_canary(run->report.run.id);
+	if (!run->canary) {
+		comet_error_set(&run->error, ENOMEM, "out of memory");
+		return COMET_EXIT_CONFINE;
+	}
+	code = confined(comet_cgroup_plan(run->report.run.id, &run->cgroup, &run->error));
+	if (code == 0)
+		code = comet_run_guard(run);
+	return code ? code : confined(comet_cgroup_make(&run->cgroup, &run->error));
+}
+
+static bool grants_tmp(const struct comet_entry *entries, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (comet_path_covers("/tmp", entries[i].text))
+			return true;
+	return false;
+}
+
+static void fill_init(const struct comet_run *run, struct comet_init *init)
+{
+	const struct comet_manifest *manifest = run->manifest;
+
+	*init = (struct comet_init){
+		.control = -1,
+		.terminal = run->terminal.fd,
+		.foreground = run->terminal.eager,
+		.output = -1,
+		.errors = -1,
+		.mounts.workdir = run->workdir,
+		.mounts.private_tmp = grants_tmp(manifest->fs_read, manifest->n_fs_read) ||
+				      grants_tmp(manifest->fs_write, manifest->n_fs_write),
+		.account = &run->account,
+		.argv = run->options.command,
+		.environment = run->environment,
+		.signals = &run->signals,
+	};
+}
+
+static int open_channels(struct comet_run *run, struct comet_init *init)
+{
+	int err = comet_control_pair(&run->control, &init->control);
+
+	if (err == 0 && run->options.json)
+		err = comet_capture_open(&run->capture, &init->output, &init->errors);
+	if (err < 0)
+		comet_error_set(&run->error, -err, "cannot make the run's pipes: %s",
+				strerror(-err));
+	return confined(err);
+}
+
+static int make_init(struct comet_run *run)
+{
+	struct comet_init init;
+	int code;
+
+	fill_init(run, &init);
+	code = open_channels(run, &init);
+	if (code == 0) {
+		run->init_pid = comet_sandbox_clone(run->cgroup.fd, &run->init, &run->error);
+		if (run->init_pid == 0)
+			comet_init_main(&init);
+		code = confined(run->init_pid);
+	}
+	/* Only pid 1 holds them: so their end is seen. */
+	comet_close_fd(&init.control);
+	comet_close_fd(&init.output);
+	comet_close_fd(&init.errors);
+	return code;
+}
+
+int comet_run_expect(struct comet_run *run, uint32_t type, struct comet_message *message)
+{
+	int err = comet_control_receive(run->control, STEP_TIMEOUT_MS, message, NULL);
+
+	if (err == 0 && message->type == type)
+		return 0;
+	if (err == 0 && message->type == COMET_MESSAGE_FAILED)
+		comet_error_set(&run->error, EPERM, "%s", message->text);
+	else if (err == -ETIMEDOUT)
+		comet_error_set(&run->error, ETIMEDOUT,
+				"the run's first process did not get ready in %d seconds",
+				STEP_TIMEOUT_MS / 1000);
+	else
+		comet_error_set(&run->error, EPERM, "the run's first process died at its start");
+	return COMET_EXIT_CONFINE;
+}
+
+static int await_mounts(struct comet_run *run)
+{
+	struct comet_message message;
+	char path[64];
+	int code = comet_run_expect(run, COMET_MESSAGE_MOUNTED, &message);
+
+	if (code)
+		return code;
+	snprintf(path, sizeof(path), "/proc/%d/root", run->init_pid);
+	run->root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (run->root >= 0)
+		return 0;
+	comet_error_set(&run->error, errno, "cannot open the run's root: %s", strerror(errno));
+	return COMET_EXIT_CONFINE;
+}
+
+static int add_policy(struct comet_run *run)
+{
+	struct comet_policy_target target = {
+		.warn = comet_run_report_warn,
+		.warn_context = &run->report,
+	};
+	_cleanup_close_ int mount_ns = -1;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", run->init_pid);
+	mount_ns = open(path, O_RDONLY | O_CLOEXEC);
+	if (mount_ns < 0) {
+		comet_error_set(&run->error, errno, "cannot open the run's mount namespace: %s",
+				strerror(errno));
+		return COMET_EXIT_CONFINE;
+	}
+	target.mount_ns = mount_ns;
+	target.flags = (run->options.audit ? COMET_POLICY_AUDIT : 0) |
+		       (run->options.kill ? COMET_POLICY_KILL : 0);
+	return confined(comet_enforcer_add(run->enforcer, run->policy, &target, &run->policy_id,
+					   &run->error));
+}
+
+static int make_canary(struct comet_run *run)
+{
+	return confined(comet_selftest_make(run->canary, &run->error));
+}
+
+static int seal(struct comet_run *run)
+{
+	return confined(comet_enforcer_bind(run->enforcer, run->policy_id, run->cgroup.id,
+					    &run->error));
+}
+
+static int run_selftest(struct comet_run *run)
+{
+	struct comet_selftest result;
+	struct comet_message message;
+	int err = comet_control_send(run->control, COMET_MESSAGE_SELFTEST, 0, run->canary,
+				     strlen(run->canary));
+	int code;
+
+	if (err < 0) {
+		comet_error_set(&run->error, -err, "cannot start the self-test: %s",
+				strerror(-err));
+		return COMET_EXIT_CONFINE;
+	}
+	code = comet_run_expect(run, COMET_MESSAGE_PROBES, &message);
+	if (code)
+		return code;
+	memcpy(&result, message.text, sizeof(result));
+	comet_selftest_remove(run->canary);
+	return confined(comet_selftest_judge(&result, &run->error));
+}
+
+static int check_interrupted(struct comet_run *run)
+{
+	int sig = comet_signals_pending();
+
+	if (!sig)
+		return 0;
+	comet_error_set(&run->error, EINTR, "interrupted before the command started (SIG%s)",
+			sigabbrev_np(sig));
+	return 128 + sig;
+}
+
+int comet_run_confine(struct comet_run *run)
+{
+	static int (*const steps[])(struct comet_run *) = {
+		load_programs,
+		make_cgroup,
+		make_init,
+		await_mounts,
+		comet_run_add_rules,
+		make_canary,
+		add_policy,
+		comet_run_add_objects,
+		/* Again: this one knows the policy, and holds the objects that it names. */
+		comet_run_guard,
+		seal,
+		run_selftest,
+		check_interrupted,
+	};
+	size_t i;
+	int code = 0;
+
+	for (i = 0; code == 0 && i < COMET_ARRAY_SIZE(steps); i++)
+		code = steps[i](run);
+	return code;
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What must be right about the operator's words and the manifest before a run is made? */
+#define _GNU_SOURCE 1
+
+#include <limits.h>
+#include <sys/stat.h>
+
+#include "user/base.h"
+#include "user/cmd.h"
+#include "user/mounts.h"
+#include "user/resolve.h"
+#include "user/run.h"
+#include "user/text.h"
+
+static int find_account(struct comet_run *run)
+{
+	if (comet_account_find(run->options.user, &run->account, &run->error) < 0)
+		return COMET_EXIT_USAGE;
+	run->environment = comet_environment_make(&run->account, environ, run->options.clear_env,
+						  run->options.env, run->options.n_env);
+	if (run->environment)
+		return 0;
+	comet_error_set(&run->error, ENOMEM, "out of memory");
+	return COMET_EXIT_CONFINE;
+}
+
+static int find_workdir(struct comet_run *run)
+{
+	const char *workdir = run->options.workdir;
+	_cleanup_free_ char *quoted = NULL;
+	struct stat st;
+
+	if (!workdir)
+		return 0;
+	run->workdir = realpath(workdir, NULL);
+	if (run->workdir && stat(run->workdir, &st) == 0 && !S_ISDIR(st.st_mode))
+		errno = ENOTDIR;
+	else if (run->workdir)
+		return 0;
+	quoted = comet_text_quote(workdir, strlen(workdir));
+	comet_error_set(&run->error, errno, "--workdir %s: %s", quoted ? quoted : "?",
+			strerror(errno));
+	return COMET_EXIT_USAGE;
+}
+
+static void warn_of_manifest(struct comet_run *run)
+{
+	static const char container[] =
+		"isolation container is not available in this build: process isolation, same "
+		"promises, but access(2) tells whether a name of the host's tree exists";
+	const struct comet_manifest *manifest = run->manifest;
+	size_t i;
+
+	for (i = 0; i < manifest->n_warnings; i++)
+		comet_run_report_warn(&run->report, &manifest->warnings[i].location,
+				      manifest->warnings[i].text);
+	if (manifest->isolation == COMET_ISOLATION_CONTAINER)
+		comet_run_report_warn(&run->report, NULL, container);
+}
+
+/* The smaller of what the operator and the manifest allow. */
+static void choose_timeout(struct comet_run *run)
+{
+	int64_t budget = (int64_t)run->manifest->budget_seconds * 1000;
+
+	run->timeout_ms = run->options.timeout_ms;
+	if (budget && (!run->timeout_ms || budget < run->timeout_ms))
+		run->timeout_ms = budget;
+}
+
+static int load_manifest(struct comet_run *run)
+{
+	int err = comet_manifest_load(run->options.pack, run->options.strict, &run->manifest,
+				      &run->error);
+
+	if (err < 0)
+		return COMET_EXIT_USAGE;
+	if (run->manifest->isolation == COMET_ISOLATION_MICROVM) {
+		comet_error_set(&run->error, EINVAL,
+				"%s asks for isolation microvm: Comet is not a VM monitor",
+				run->manifest->file);
+		return COMET_EXIT_USAGE;
+	}
+	warn_of_manifest(run);
+	choose_timeout(run);
+	return 0;
+}
+
+/* Where the agent's programs look for their start-up files. */
+static const char *agent_home(const struct comet_run *run)
+{
+	const char *home = comet_environment_get(run->environment, "HOME");
+
+	return home && home[0] == '/' ? home : run->account.home;
+}
+
+static int compile_policy(struct comet_run *run)
+{
+	char **nameservers = comet_nameservers_read("/etc/resolv.conf");
+	const struct comet_policy_options options = {
+		.home = agent_home(run),
+		.workdir = run->workdir ? COMET_WORKDIR : NULL,
+		.nameservers = (const char *const *)nameservers,
+	};
+	int err;
+
+	if (!nameservers) {
+		comet_error_set(&run->error, ENOMEM, "out of memory");
+		return COMET_EXIT_CONFINE;
+	}
+	err = comet_policy_compile(run->manifest, &options, &run->policy, &run->error);
+	comet_nameservers_free(nameservers);
+	return err < 0 ? COMET_EXIT_USAGE : 0;
+}
+
+int comet_run_prepare(struct comet_run *run)
+{
+	int code = find_account(run);
+
+	if (code == 0)
+		code = find_workdir(run);
+	if (code == 0)
+		code = load_manifest(run);
+	if (code == 0)
+		code = compile_policy(run);
+	if (code == 0 && comet_run_report_open(&run->report, &run->options, run->manifest,
+					       run->policy, &run->error) < 0)
+		code = COMET_EXIT_CONFINE;
+	return code;
+}
