@@ -47,7 +47,7 @@ static __always_inline __u8 comet_file_surface(const struct comet_request *reque
 {
 	if (request->exec)
 		return COMET_SURFACE_EXEC;
-	if (request->need & ~granted & COMET_FS_WRITE)
+	if (request->need & ~granted & (COMET_FS_WRITE | COMET_FS_CHANGE))
 		return COMET_SURFACE_FS_WRITE;
 	return COMET_SURFACE_FS_READ;
 }
@@ -64,6 +64,48 @@ static __always_inline int comet_file_errno(const struct comet_request *request,
 	if (request->create || (granted & COMET_FS_READ))
 		return EACCES;
 	return ENOENT;
+}
+
+#define COMET_NEAR_STEPS 12
+
+/*
+ * The common answer, cheaply: a directory not far up, on the same mount, grants all that is needed
+ * to the one layer there is. Typed pointers, read directly; false says nothing, comet_rights()
+ * is then asked.
+ */
+static __always_inline bool comet_near_grants(const struct comet_layers *layers,
+					      struct vfsmount *mount, struct dentry *dentry,
+					      __u32 need)
+{
+	struct comet_object_key key = { .policy = layers->policy[0] };
+	struct dentry *root = mount->mnt_root;
+	__u32 granted = 0;
+	int i;
+
+	if (layers->n != 1)
+		return false;
+	for (i = 0; i < COMET_NEAR_STEPS; i++) {
+		struct inode *inode = dentry->d_inode;
+		struct dentry *parent = dentry->d_parent;
+		struct comet_object *rule;
+
+		key.inode = (__u64)inode;
+		rule = bpf_map_lookup_elem(&comet_objects, &key);
+		if (rule && inode && rule->ino == inode->i_ino &&
+		    rule->generation == inode->i_generation && rule->dev == inode->i_sb->s_dev) {
+			granted |= rule->subtree;
+			if (i == 0)
+				granted |= rule->self;
+			if (granted & COMET_FS_SELFTEST)
+				return false;
+			if ((granted & need) == need)
+				return true;
+		}
+		if (dentry == root || dentry == parent)
+			return false;
+		dentry = parent;
+	}
+	return false;
 }
 
 /* Tells one layer's refusal; returns the negative errno for the caller, 0 in audit mode. */
@@ -148,9 +190,9 @@ static __noinline int comet_decide_move(struct comet_layers *layers, struct come
 		if (layer >= layers->n)
 			break;
 		granted = comet_rights(to->dentry, to->mount, policy,
-				       COMET_FS_READ | COMET_FS_WRITE);
-		if (granted & COMET_FS_WRITE) {
-			from->need = COMET_FS_WRITE | (granted & COMET_FS_READ);
+				       COMET_FS_READ | COMET_FS_CHANGE);
+		if (granted & COMET_FS_CHANGE) {
+			from->need = COMET_FS_CHANGE | (granted & COMET_FS_READ);
 			granted = comet_rights(from->dentry, from->mount, policy, from->need);
 			if ((granted & from->need) == from->need)
 				continue;

@@ -29,7 +29,7 @@ static __always_inline int comet_ask_path(const struct path *path, __u32 need, _
 static __always_inline int comet_ask_entry(const struct path *dir, struct dentry *dentry, __u8 op)
 {
 	struct comet_layers *layers = comet_layers_current();
-	struct comet_request request = { .need = COMET_FS_WRITE, .op = op };
+	struct comet_request request = { .need = COMET_FS_CHANGE, .op = op };
 
 	if (!layers)
 		return 0;
@@ -117,13 +117,26 @@ int BPF_PROG(comet_file_open, struct file *file, int ret)
 		request.need = COMET_FS_READ | COMET_FS_WRITE;
 	if ((request.need & COMET_FS_WRITE) && comet_leaves_cgroup(layers, file->f_path.dentry))
 		return comet_verdict(comet_refuse_leaving(layers, &request));
+	if (comet_near_grants(layers, file->f_path.mnt, file->f_path.dentry, request.need))
+		return 0;
 	return comet_verdict(comet_decide_file(layers, &request));
 }
 
 SEC("lsm/inode_getattr")
 int BPF_PROG(comet_inode_getattr, const struct path *path, int ret)
 {
-	return ret ? ret : comet_ask_path(path, COMET_FS_STAT, COMET_OP_STAT);
+	struct comet_layers *layers;
+	struct comet_request request = { .need = COMET_FS_STAT, .op = COMET_OP_STAT };
+
+	if (ret)
+		return ret;
+	layers = comet_layers_current();
+	if (!layers)
+		return 0;
+	if (comet_near_grants(layers, path->mnt, path->dentry, COMET_FS_STAT))
+		return 0;
+	comet_request_path(&request, path);
+	return comet_verdict(comet_decide_file(layers, &request));
 }
 
 SEC("lsm/inode_readlink")
@@ -146,7 +159,7 @@ int BPF_PROG(comet_path_mknod, const struct path *dir, struct dentry *dentry, um
 	     unsigned int dev, int ret)
 {
 	struct comet_layers *layers;
-	struct comet_request request = { .op = COMET_OP_MKNOD, .need = COMET_FS_WRITE };
+	struct comet_request request = { .op = COMET_OP_MKNOD, .need = COMET_FS_CHANGE };
 	unsigned int type = mode & S_IFMT;
 
 	if (ret)
@@ -200,8 +213,8 @@ static __always_inline int comet_ask_move(const struct path *dir, struct dentry 
 					  struct dentry *to, __u8 op)
 {
 	struct comet_layers *layers = comet_layers_current();
-	struct comet_request old = { .need = COMET_FS_WRITE, .op = op };
-	struct comet_request new = { .need = COMET_FS_WRITE, .op = op };
+	struct comet_request old = { .need = COMET_FS_CHANGE, .op = op };
+	struct comet_request new = { .need = COMET_FS_CHANGE, .op = op };
 
 	if (!layers)
 		return 0;
@@ -236,13 +249,13 @@ int BPF_PROG(comet_path_rename, const struct path *old_dir, struct dentry *old_d
 SEC("lsm/path_chmod")
 int BPF_PROG(comet_path_chmod, const struct path *path, umode_t mode, int ret)
 {
-	return ret ? ret : comet_ask_path(path, COMET_FS_WRITE, COMET_OP_CHMOD);
+	return ret ? ret : comet_ask_path(path, COMET_FS_CHANGE, COMET_OP_CHMOD);
 }
 
 SEC("lsm/path_chown")
 int BPF_PROG(comet_path_chown, const struct path *path, u64 uid, u64 gid, int ret)
 {
-	return ret ? ret : comet_ask_path(path, COMET_FS_WRITE, COMET_OP_CHOWN);
+	return ret ? ret : comet_ask_path(path, COMET_FS_CHANGE, COMET_OP_CHOWN);
 }
 
 SEC("lsm/path_truncate")

@@ -113,24 +113,21 @@ struct comet_text {
 /* start_max is a mask: a component starts at or below it, so that its 255 bytes and NUL fit. */
 static __always_inline long comet_text_step(struct comet_text *text, __u32 start_max)
 {
-	struct dentry *dentry = (struct dentry *)text->walk.dentry;
-	struct vfsmount *mount = (struct vfsmount *)text->walk.mount;
 	__u32 used = text->used;
 	char *out = text->out;
-	__u32 len;
+	__u32 len = text->walk.len;
 
 	/* The root of a mount or of a filesystem has no name of its own. */
-	if (BPF_CORE_READ(dentry, d_parent) != dentry &&
-	    (!mount || BPF_CORE_READ(mount, mnt_root) != dentry)) {
+	if (text->walk.dentry != text->walk.parent &&
+	    text->walk.dentry != text->walk.mount_root) {
 		if (used > start_max) {
 			text->full = 1;
 			return 1;
 		}
-		len = BPF_CORE_READ(dentry, d_name.len);
 		/* clang 14 forgets the bounds it just tested. */
 		asm volatile("%0 &= %1" : "+r"(used) : "i"(start_max));
 		asm volatile("%0 &= 255" : "+r"(len));
-		bpf_probe_read_kernel(out + used, len, BPF_CORE_READ(dentry, d_name.name));
+		bpf_probe_read_kernel(out + used, len, (void *)text->walk.name);
 		used += len;
 		out[used] = 0;
 		text->used = used + 1;
@@ -152,8 +149,7 @@ static __always_inline void comet_text_start(struct comet_text *text, __u64 moun
 					     char *out)
 {
 	__builtin_memset(text, 0, sizeof(*text));
-	text->walk.dentry = dentry;
-	text->walk.mount = mount;
+	comet_walk_start(&text->walk, mount, dentry);
 	text->out = out;
 }
 

@@ -15,10 +15,9 @@ static __always_inline __u32 comet_add_rights(__u32 granted, __u32 more)
 }
 
 /* The rule on a child by its name in a directory; see struct comet_name for long names. */
-static __noinline struct comet_name *comet_name_rule(__u64 dir, __u32 policy, struct dentry *child)
+static __noinline struct comet_name *comet_name_rule(__u64 dir, __u32 policy, const char *name,
+						     __u32 len)
 {
-	const char *name = (const char *)BPF_CORE_READ(child, d_name.name);
-	__u32 len = BPF_CORE_READ(child, d_name.len);
 	struct comet_name *rule;
 	int i;
 
@@ -41,73 +40,37 @@ static __noinline struct comet_name *comet_name_rule(__u64 dir, __u32 policy, st
 }
 
 /* procfs of the run: the entries whose names are numbers are its own processes, no one else's. */
-static __always_inline __u32 comet_proc_rights(struct dentry *child)
+static __always_inline __u32 comet_proc_rights(const struct comet_walk *walk)
 {
-	const void *name = BPF_CORE_READ(child, d_name.name);
 	char first = 0;
 
-	bpf_probe_read_kernel(&first, 1, name);
+	bpf_probe_read_kernel(&first, 1, (void *)walk->child_name);
 	return first >= '0' && first <= '9' ? COMET_FS_READ | COMET_FS_STAT : 0;
 }
 
 /* Rights on the child by its name; a program's rule holds for the inode it was made for alone. */
-static __always_inline __u32 comet_name_rights(__u64 dir, __u32 policy, struct dentry *child,
-					       __u32 depth, __u64 object)
+static __always_inline __u32 comet_name_rights(const struct comet_walk *walk)
 {
-	struct comet_name *rule = comet_name_rule(dir, policy, child);
+	struct comet_name *rule = comet_name_rule(walk->inode, walk->policy,
+						  (const char *)walk->child_name, walk->child_len);
 	__u32 rights;
 
 	if (!rule)
 		return 0;
 	rights = rule->subtree;
-	if (depth == 1)
+	if (walk->depth == 1)
 		rights |= rule->self;
-	if (rule->inode && rule->inode != object)
+	if (rule->inode && rule->inode != walk->object)
 		rights &= ~COMET_FS_EXEC;
 	return rights;
 }
 
-int comet_walk_up(struct comet_walk *walk)
-{
-	struct vfsmount *mount;
-	struct dentry *dentry;
-	struct dentry *parent;
-
-	if (!walk)
-		return 0;
-	dentry = (struct dentry *)walk->dentry;
-	mount = (struct vfsmount *)walk->mount;
-
-	if (mount && BPF_CORE_READ(mount, mnt_root) == dentry) {
-		struct mount *here = container_of(mount, struct mount, mnt);
-		struct mount *above = BPF_CORE_READ(here, mnt_parent);
-
-		walk->root_mount = walk->mount;
-		if (above == here)
-			return 0;
-		walk->dentry = (__u64)BPF_CORE_READ(here, mnt_mountpoint);
-		walk->mount = (__u64)above + bpf_core_field_offset(struct mount, mnt);
-		/* The mountpoint stands for the root that covers it: no directory was entered. */
-		walk->child = 0;
-		return 1;
-	}
-	parent = BPF_CORE_READ(dentry, d_parent);
-	walk->root_mount = walk->mount;
-	if (parent == dentry)
-		return 0;
-	walk->child = walk->dentry;
-	walk->dentry = (__u64)parent;
-	walk->depth++;
-	return 1;
-}
-
 /* What the rules on one inode on the way give to the object. */
-static __always_inline __u32 comet_step_rights(struct comet_walk *walk, __u64 inode)
+static __always_inline __u32 comet_step_rights(const struct comet_walk *walk)
 {
-	struct comet_object_key key = { .inode = inode, .policy = walk->policy };
+	struct comet_object_key key = { .inode = walk->inode, .policy = walk->policy };
 	struct comet_object *rule = bpf_map_lookup_elem(&comet_objects, &key);
-	struct dentry *child = (struct dentry *)walk->child;
-	struct inode *found = (struct inode *)inode;
+	struct inode *found = (struct inode *)key.inode;
 	__u32 rights;
 
 	if (!rule)
@@ -120,30 +83,103 @@ static __always_inline __u32 comet_step_rights(struct comet_walk *walk, __u64 in
 	rights = rule->subtree;
 	if (walk->depth == 0)
 		rights |= rule->self;
-	if (!child)
+	if (!walk->child_len)
 		return rights;
 	if (rule->flags & COMET_OBJECT_NAMES)
-		rights = comet_add_rights(comet_name_rights(inode, walk->policy, child, walk->depth,
-							    walk->inode),
-					  rights);
+		rights = comet_add_rights(comet_name_rights(walk), rights);
 	if (rule->flags & COMET_OBJECT_PROC)
-		rights |= comet_proc_rights(child);
+		rights |= comet_proc_rights(walk);
 	return rights;
+}
+
+/* struct dentry from d_parent to d_inode, as all kernels so far have it. */
+struct comet_dentry_block {
+	__u64 parent;
+	__u32 hash;
+	__u32 len;
+	__u64 name;
+	__u64 inode;
+};
+
+static __always_inline void comet_walk_look(struct comet_walk *walk)
+{
+	struct dentry *dentry = (struct dentry *)walk->dentry;
+	struct comet_dentry_block block = {};
+
+	/* One read for four fields where they lie together: known, and so decided, at load. */
+	if (bpf_core_field_offset(struct dentry, d_inode) -
+			    bpf_core_field_offset(struct dentry, d_parent) == 24 &&
+	    bpf_core_field_offset(struct dentry, d_name) -
+			    bpf_core_field_offset(struct dentry, d_parent) == 8) {
+		bpf_probe_read_kernel(&block, sizeof(block),
+				      (void *)dentry + bpf_core_field_offset(struct dentry, d_parent));
+	} else {
+		block.parent = (__u64)BPF_CORE_READ(dentry, d_parent);
+		block.len = BPF_CORE_READ(dentry, d_name.len);
+		block.name = (__u64)BPF_CORE_READ(dentry, d_name.name);
+		block.inode = (__u64)BPF_CORE_READ(dentry, d_inode);
+	}
+	walk->parent = block.parent;
+	walk->inode = block.inode;
+	walk->name = block.name;
+	walk->len = block.len;
+}
+
+static __always_inline void comet_walk_mount(struct comet_walk *walk, __u64 mount)
+{
+	struct vfsmount *vfsmount = (struct vfsmount *)mount;
+
+	walk->mount = mount;
+	walk->mount_root = mount ? (__u64)BPF_CORE_READ(vfsmount, mnt_root) : 0;
+}
+
+int comet_walk_start(struct comet_walk *walk, __u64 mount, __u64 dentry)
+{
+	if (!walk)
+		return 0;
+	walk->dentry = dentry;
+	comet_walk_mount(walk, mount);
+	comet_walk_look(walk);
+	walk->object = walk->inode;
+	return 0;
+}
+
+int comet_walk_up(struct comet_walk *walk)
+{
+	struct mount *here, *above;
+
+	if (!walk)
+		return 0;
+	if (walk->dentry != walk->mount_root) {
+		if (walk->parent == walk->dentry)
+			return 0;
+		walk->child_name = walk->name;
+		walk->child_len = walk->len;
+		walk->dentry = walk->parent;
+		walk->depth++;
+		comet_walk_look(walk);
+		return 1;
+	}
+	here = container_of((struct vfsmount *)walk->mount, struct mount, mnt);
+	above = BPF_CORE_READ(here, mnt_parent);
+	if (above == here)
+		return 0;
+	/* The mountpoint stands for the root that covers it: no directory was entered. */
+	walk->child_len = 0;
+	walk->dentry = (__u64)BPF_CORE_READ(here, mnt_mountpoint);
+	comet_walk_mount(walk, (__u64)above + bpf_core_field_offset(struct mount, mnt));
+	comet_walk_look(walk);
+	return 1;
 }
 
 /* 1: the walk is over. */
 int comet_walk_one(struct comet_walk *walk)
 {
-	struct dentry *dentry;
-	__u64 inode;
-
 	if (!walk)
 		return 1;
-	dentry = (struct dentry *)walk->dentry;
-	inode = (__u64)BPF_CORE_READ(dentry, d_inode);
-	/* A name that does not exist yet has no inode; rules on its name are the next step's. */
-	if (inode)
-		walk->granted = comet_add_rights(walk->granted, comet_step_rights(walk, inode));
+	/* Rules on a name that does not exist yet are its directory's, the next step. */
+	if (walk->inode)
+		walk->granted = comet_add_rights(walk->granted, comet_step_rights(walk));
 	if ((walk->granted & walk->need) == walk->need)
 		return 1;
 	if (!comet_walk_up(walk)) {
@@ -166,10 +202,10 @@ static long comet_walk_step(__u32 index, struct comet_walk *walk)
  */
 static __always_inline bool comet_private_mount(struct comet_walk *walk, struct super_block *sb)
 {
-	struct mount *mount = container_of((struct vfsmount *)walk->root_mount, struct mount, mnt);
+	struct mount *mount = container_of((struct vfsmount *)walk->mount, struct mount, mnt);
 	unsigned long magic;
 
-	if (!walk->root_mount || !IS_ERR_VALUE(BPF_CORE_READ(mount, mnt_ns)))
+	if (!walk->mount || !IS_ERR_VALUE(BPF_CORE_READ(mount, mnt_ns)))
 		return false;
 	magic = BPF_CORE_READ(sb, s_magic);
 	switch (magic) {
@@ -197,14 +233,9 @@ static __always_inline bool comet_private_mount(struct comet_walk *walk, struct 
 __u32 comet_rights(__u64 dentry, __u64 mount, __u32 policy, __u32 need)
 {
 	struct dentry *object = (struct dentry *)dentry;
-	struct comet_walk walk = {
-		.dentry = dentry,
-		.mount = mount,
-		.policy = policy,
-		.need = need,
-	};
+	struct comet_walk walk = { .policy = policy, .need = need };
 
-	walk.inode = (__u64)BPF_CORE_READ(object, d_inode);
+	comet_walk_start(&walk, mount, dentry);
 	bpf_loop(COMET_WALK_STEPS, comet_walk_step, &walk, 0);
 	if ((walk.granted & need) == need)
 		return walk.granted;

@@ -27,20 +27,28 @@ __u32 comet_rights(__u64 dentry, __u64 mount, __u32 policy, __u32 need);
  * found by container_of, which the verifier refuses for them (6.1 to 7.2).
  */
 struct comet_walk {
-	__u64 dentry;  /* where the walk stands; 0: beyond the root, finished */
-	__u64 child;   /* the step before, 0 at the object itself */
-	__u64 mount;   /* struct vfsmount; 0: unknown, do not cross */
-	__u64 inode;   /* of the object; what a program's rule must also match */
+	__u64 dentry;     /* where the walk stands; 0: beyond the root, finished */
+	__u64 parent;     /* of dentry, as are inode, name and len */
+	__u64 inode;      /* 0: the name does not exist yet */
+	__u64 name;
+	__u64 child_name; /* of the step before */
+	__u64 mount;      /* struct vfsmount; 0: unknown, do not cross */
+	__u64 mount_root; /* its mnt_root */
+	__u64 object;     /* inode asked about; what a program's rule must also match */
+	__u32 len;
+	__u32 child_len;  /* 0: no name led here (the object itself, or a mount's root) */
 	__u32 policy;
-	__u32 depth;   /* directories entered so far: rights on the object alone hold at 0 */
-	__u32 need;    /* the walk ends once all of these rights are found */
-	__u32 granted; /* rights found, and the nearest mark */
-	__u64 root_mount; /* the last mount looked at */
+	__u32 depth;      /* directories entered so far: rights on the object alone hold at 0 */
+	__u32 need;       /* the walk ends once all of these rights are found */
+	__u32 granted;    /* rights found, and the nearest mark */
 };
+
+/* Puts a walk, zeroed, on (mount, dentry). */
+int comet_walk_start(struct comet_walk *walk, __u64 mount, __u64 dentry);
 
 /*
  * One step up: within a mount by d_parent, at its root to the place where it is mounted. 0: the
- * walk stood at the end already. A function of its own for the verifier, which checks the body of
+ * walk stands at the end already. A function of its own for the verifier, which checks the body of
  * each loop for every state that it can be in.
  */
 int comet_walk_up(struct comet_walk *walk);

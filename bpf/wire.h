@@ -74,12 +74,14 @@ enum comet_op {
 
 /* Rights on a filesystem object, and marks that a refusal looks at. */
 #define COMET_FS_READ (1U << 0)  /* open for reading, list, stat, readlink */
-#define COMET_FS_WRITE (1U << 1) /* change, create below, delete; stat too */
+#define COMET_FS_WRITE (1U << 1) /* open for writing, truncate */
 #define COMET_FS_EXEC (1U << 2)  /* start as a program */
 #define COMET_FS_STAT (1U << 3)  /* stat and readlink only: directories on the way to a grant */
 #define COMET_FS_QUIET (1U << 4) /* a refused read here is an ordinary probe, not a violation */
 #define COMET_FS_CANARY (1U << 5) /* a refusal here is always a violation; overrides QUIET */
 #define COMET_FS_SELFTEST (1U << 6) /* refused whatever the grants say, not reported, not counted */
+#define COMET_FS_CHANGE (1U << 7) /* make, delete, rename, link, chmod, chown: a device that may
+				   * be written to is not the run's to delete */
 
 /* comet_layers: which policies hold the tasks of one cgroup. Key: cgroup id (kernfs node id). */
 struct comet_layers {

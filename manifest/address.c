@@ -123,20 +123,24 @@ static int refuse_literal(const char *host, struct comet_error *error)
 
 	comet_quote(host, strlen(host), text, sizeof(text));
 	if (strchr(text, '%'))
-		return comet_error_set(error, EINVAL,
-				       "an address with a zone (\"%s\") cannot be held to that interface; write it without the zone",
-				       text);
+		return comet_error_set(
+			error, EINVAL,
+			"an address with a zone (\"%s\") cannot be held to that interface; write it without the zone",
+			text);
 	if (strpbrk(text, "[]"))
-		return comet_error_set(error, EINVAL,
-				       "\"%s\" is no address: write IPv6 without brackets and the port in its own field",
-				       text);
+		return comet_error_set(
+			error, EINVAL,
+			"\"%s\" is no address: write IPv6 without brackets and the port in its own field",
+			text);
 	if (strstr(text, "://"))
-		return comet_error_set(error, EINVAL,
-				       "\"%s\" is a URL; write only its host, with port and protocol in their own fields",
-				       text);
-	return comet_error_set(error, EINVAL,
-			       "\"%s\" is no address: expected an IPv4 address of four decimal numbers, an IPv6 address, or one of them with /bits",
-			       text);
+		return comet_error_set(
+			error, EINVAL,
+			"\"%s\" is a URL; write only its host, with port and protocol in their own fields",
+			text);
+	return comet_error_set(
+		error, EINVAL,
+		"\"%s\" is no address: expected an IPv4 address of four decimal numbers, an IPv6 address, or one of them with /bits",
+		text);
 }
 
 static int refuse_host_bits(const char *text, const struct comet_prefix *network, const char *host,
@@ -144,9 +148,10 @@ static int refuse_host_bits(const char *text, const struct comet_prefix *network
 {
 	char buffer[COMET_PREFIX_STRLEN];
 
-	return comet_error_set(error, EINVAL,
-			       "\"%s\" has bits set after its prefix; write %s for the range, or %s for the one address",
-			       text, comet_prefix_format(network, buffer), host);
+	return comet_error_set(
+		error, EINVAL,
+		"\"%s\" has bits set after its prefix; write %s for the range, or %s for the one address",
+		text, comet_prefix_format(network, buffer), host);
 }
 
 int comet_address_parse(const char *text, struct comet_prefix *prefix, struct comet_error *error)
@@ -170,9 +175,10 @@ int comet_address_parse(const char *text, struct comet_prefix *prefix, struct co
 	if (text[len] == '/') {
 		bits = parse_bits(text + len + 1, bits);
 		if (bits < 0)
-			return comet_error_set(error, EINVAL,
-					       "%s has no valid prefix length: expected 0 to %d after the slash",
-					       host, ADDRESS_BITS - offset);
+			return comet_error_set(
+				error, EINVAL,
+				"%s has no valid prefix length: expected 0 to %d after the slash",
+				host, ADDRESS_BITS - offset);
 	}
 	result.bits = (uint8_t)(bits + offset);
 	if (clear_host_bits(&result))

@@ -187,9 +187,12 @@ static int decide(const struct comet_policy *policy, const char *program, const 
 		if (!file)
 			return comet_answer_add_note(answer, "It is not installed here.");
 		return comet_answer_add_note(answer, "Here it is %s.",
-					     comet_quote(file, strlen(file), quoted, sizeof(quoted)));
+					     comet_quote(file, strlen(file), quoted,
+							 sizeof(quoted)));
 	}
-	return comet_answer_add_note(answer, "It answers EACCES, and to try is a violation; only the program that comet run is told to start needs no entry.");
+	return comet_answer_add_note(
+		answer,
+		"It answers EACCES, and to try is a violation; only the program that comet run is told to start needs no entry.");
 }
 
 int comet_ask_exec(const struct comet_policy *policy, const char *program,
@@ -200,9 +203,9 @@ int comet_ask_exec(const struct comet_policy *policy, const char *program,
 	int r;
 
 	if (program[0] == '\0' || (program[0] != '/' && strchr(program, '/')))
-		return comet_error_set(error, EINVAL,
-				       "\"%s\" is no program: expected a name or an absolute path",
-				       comet_quote(program, strlen(program), quoted, sizeof(quoted)));
+		return comet_error_set(
+			error, EINVAL, "\"%s\" is no program: expected a name or an absolute path",
+			comet_quote(program, strlen(program), quoted, sizeof(quoted)));
 	answer->resource = program[0] == '/' ? comet_path_clean(program) : strdup(program);
 	if (!answer->resource)
 		return -ENOMEM;

@@ -63,10 +63,11 @@ static int ask_address(const struct comet_policy *policy, uint8_t transport, uns
 		return match(answer, rule);
 	}
 	if (rule && rule->kind == COMET_HOST_ANY) {
-		r = comet_answer_add_note(answer,
-					  "A wildcard reaches public addresses only; this one is in %s (%s) and must be named.",
-					  special ? special->text : "a special range",
-					  special ? special->why : "not public");
+		r = comet_answer_add_note(
+			answer,
+			"A wildcard reaches public addresses only; this one is in %s (%s) and must be named.",
+			special ? special->text : "a special range",
+			special ? special->why : "not public");
 		if (r < 0)
 			return r;
 	}
@@ -111,9 +112,9 @@ static int note_other_ports(const struct comet_policy *policy, const char *name,
 		if (rule->verdict != COMET_NET_ALLOW ||
 		    !comet_host_covers(rule->kind, rule->host, name))
 			continue;
-		return comet_answer_add_note(answer,
-					     "The host is declared for port %u by %s, not for this.",
-					     rule->port, transport_str(rule->transport));
+		return comet_answer_add_note(
+			answer, "The host is declared for port %u by %s, not for this.", rule->port,
+			transport_str(rule->transport));
 	}
 	return 0;
 }
@@ -127,9 +128,10 @@ static bool is_localhost(const char *name)
 /* Names are looked up when a run starts, and the names behind a pattern cannot be listed. */
 static int note_pattern(const struct comet_net_rule *rule, struct comet_answer *answer)
 {
-	int r = comet_answer_add_note(answer,
-				      "%s covers the name, but this build looks names up when a run starts and cannot follow a pattern: the host must be named.",
-				      rule->host);
+	int r = comet_answer_add_note(
+		answer,
+		"%s covers the name, but this build looks names up when a run starts and cannot follow a pattern: the host must be named.",
+		rule->host);
 
 	return r < 0 ? r : note_refused(answer);
 }
@@ -138,8 +140,8 @@ static int ask_name(const struct comet_policy *policy, uint8_t transport,
 		    const struct comet_target *target, struct comet_answer *answer)
 {
 	static const uint8_t loopback[16] = { [10] = 0xff, 0xff, 127, 0, 0, 1 };
-	const struct comet_net_rule *rule = find_name(policy, transport, target->port,
-						      target->host);
+	const struct comet_net_rule *rule =
+		find_name(policy, transport, target->port, target->host);
 	int r;
 
 	if (rule && rule->kind == COMET_HOST_ANY && is_localhost(target->host))
@@ -150,7 +152,9 @@ static int ask_name(const struct comet_policy *policy, uint8_t transport,
 		answer->allowed = true;
 		r = match(answer, rule);
 		if (r == 0 && rule->kind == COMET_HOST_ANY)
-			r = comet_answer_add_note(answer, "Through a wildcard only its public addresses are reached.");
+			r = comet_answer_add_note(
+				answer,
+				"Through a wildcard only its public addresses are reached.");
 		return r;
 	}
 	r = note_other_ports(policy, target->host, answer);

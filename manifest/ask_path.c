@@ -17,7 +17,7 @@
 /* The one question, in its two forms. */
 struct question {
 	const struct comet_policy *policy;
-	uint32_t access; /* COMET_FS_READ or COMET_FS_WRITE */
+	uint32_t access;  /* COMET_FS_READ or COMET_FS_WRITE */
 	const char *path; /* cleaned text */
 	const char *real; /* what it leads to; NULL when that cannot be seen from here */
 };
@@ -132,16 +132,22 @@ static int note_refused_read(const struct question *q, struct comet_answer *answ
 	int r = 0;
 
 	if (find_by_text(q->policy, COMET_FS_WRITE, q->path))
-		r = comet_answer_add_note(answer, "It can be written and stat'ed; writing does not imply reading.");
+		r = comet_answer_add_note(
+			answer, "It can be written and stat'ed; writing does not imply reading.");
 	else if (is_on_the_way(q->policy, q->path))
-		r = comet_answer_add_note(answer, "It can be stat'ed and walked through on the way to what is granted below it, not listed.");
+		r = comet_answer_add_note(
+			answer,
+			"It can be stat'ed and walked through on the way to what is granted below it, not listed.");
 	if (r < 0)
 		return r;
 	answer->mark = find_mark(q->policy, q->real ? q->real : q->path);
 	if (answer->mark == COMET_FS_CANARY)
-		return comet_answer_add_note(answer, "It answers ENOENT, and to try is always a violation (canary).");
+		return comet_answer_add_note(
+			answer, "It answers ENOENT, and to try is always a violation (canary).");
 	if (answer->mark == COMET_FS_QUIET)
-		return comet_answer_add_note(answer, "It answers ENOENT and is reported, but taken for an ordinary probe, not for a violation (quiet set).");
+		return comet_answer_add_note(
+			answer,
+			"It answers ENOENT and is reported, but taken for an ordinary probe, not for a violation (quiet set).");
 	return comet_answer_add_note(answer, "It answers ENOENT, and to try is a violation.");
 }
 
@@ -161,11 +167,13 @@ static int note_object(const struct question *q, const struct comet_path_rule *t
 
 	comet_quote(q->real, strlen(q->real), quoted, sizeof(quoted));
 	if (object)
-		return comet_answer_add_note(answer, "Here it leads to %s, which is granted.", quoted);
-	if (text)
-		return comet_answer_add_note(answer,
-					     "The path is granted as text, but here it leads to %s, which is not: what counts is the object.",
+		return comet_answer_add_note(answer, "Here it leads to %s, which is granted.",
 					     quoted);
+	if (text)
+		return comet_answer_add_note(
+			answer,
+			"The path is granted as text, but here it leads to %s, which is not: what counts is the object.",
+			quoted);
 	return comet_answer_add_note(answer, "Here it leads to %s.", quoted);
 }
 
@@ -202,8 +210,8 @@ int comet_ask_path(const struct comet_policy *policy, const char *path, struct c
 {
 	struct question q = {
 		.policy = policy,
-		.access = answer->surface == COMET_SURFACE_FS_WRITE ? COMET_FS_WRITE
-								    : COMET_FS_READ,
+		.access =
+			answer->surface == COMET_SURFACE_FS_WRITE ? COMET_FS_WRITE : COMET_FS_READ,
 	};
 	char quoted[QUOTE_SIZE];
 	char *real;

@@ -30,7 +30,8 @@
 
 /*
  * Only what is the same for every user of the host and holds no secret. Not here on purpose:
- * machine-id and boot_id (they identify the host), environment (often holds tokens),
+ * machine-id and boot_id (they identify the host), environment (often holds tokens), profile and
+ * bashrc (they start programs, which would be refused; shells do without them),
  * /proc/cmdline, /dev/shm, /tmp, /sys/fs/cgroup.
  */
 static const struct comet_base_entry base[] = {
@@ -78,10 +79,6 @@ static const struct comet_base_entry base[] = {
 	{ "/etc/crypto-policies", TLS, READ, TREE },
 	{ "/etc/gnutls/config", TLS, READ, TREE },
 
-	{ "/etc/profile", SHELL, READ, TREE },
-	{ "/etc/profile.d", SHELL, READ, TREE },
-	{ "/etc/bash.bashrc", SHELL, READ, TREE },
-	{ "/etc/bashrc", SHELL, READ, TREE },
 	{ "/etc/inputrc", SHELL, READ, TREE },
 	{ "/etc/terminfo", SHELL, READ, TREE },
 	{ "/etc/shells", SHELL, READ, TREE },

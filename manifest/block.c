@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "manifest/block.h"
+#include "manifest/grant.h"
 #include "manifest/map.h"
 #include "manifest/scalar.h"
 #include "manifest/upstream.h"
@@ -160,8 +161,12 @@ int comet_block_read(struct comet_report *report, const struct comet_value *go)
 	const struct comet_node *first;
 	enum family family;
 	struct comet_map map;
+	bool whole;
 	int r;
 
+	r = comet_grant_check_whole(report, go->node, &whole);
+	if (r < 0 || !whole)
+		return r;
 	r = comet_map_read(report, go->node, &map);
 	if (r == 0)
 		r = find_family(report, &map, &family, &first);

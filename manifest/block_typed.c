@@ -17,7 +17,9 @@ static int read_paths(struct comet_report *report, const struct comet_value *lis
 
 	if (!list->node)
 		return 0;
-	r = comet_grant_check_count(report, list->node, list->n_items, &good);
+	r = comet_grant_check_whole(report, list->node, &good);
+	if (r == 0 && good)
+		r = comet_grant_check_count(report, list->node, list->n_items, &good);
 	if (r < 0 || !good)
 		return r;
 	for (size_t i = 0; i < list->n_items; i++) {
@@ -96,7 +98,9 @@ static int read_egress(struct comet_report *report, const struct comet_value *li
 
 	if (!list->node)
 		return 0;
-	r = comet_grant_check_count(report, list->node, list->n_items, &good);
+	r = comet_grant_check_whole(report, list->node, &good);
+	if (r == 0 && good)
+		r = comet_grant_check_count(report, list->node, list->n_items, &good);
 	if (r < 0 || !good)
 		return r;
 	for (size_t i = 0; i < list->n_items; i++) {
@@ -110,6 +114,8 @@ static int read_egress(struct comet_report *report, const struct comet_value *li
 		if (r == 0)
 			r = check_rule_keys(report, rule);
 		if (r == 0)
+			r = comet_grant_check_whole(report, rule->node, &good);
+		if (r == 0 && good)
 			r = comet_grant_check_whole(report, host->node, &good);
 		if (r == 0 && good)
 			r = comet_grant_check_whole(report, port->node, &good);

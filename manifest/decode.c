@@ -115,6 +115,9 @@ static bool decode_alias(struct comet_decoder *d, const struct comet_node *alias
 	good = comet_decode_node(d, alias->target, type, value);
 	d->alias_depth--;
 	mark->busy = false;
+	/* `*a` at the end of a cut file may have been `*ab`: the value has to show it. */
+	if (good && alias->cut)
+		value->node = alias;
 	return good;
 }
 

@@ -11,6 +11,8 @@
 
 #include "manifest/builder.h"
 
+#define DIRECTIVES_MAX 100
+
 static void locate_offset(const struct comet_builder *builder, size_t end, size_t *line, size_t *column)
 {
 	*line = 0;
@@ -133,6 +135,27 @@ static int check_marks(struct comet_builder *builder)
 		"expected a byte-order mark only at the start of the file, found one at the start of a line");
 }
 
+/* libyaml compares each %TAG with all before it, so a file full of them would take hours. */
+static int check_directives(struct comet_builder *builder)
+{
+	static const char narrow[] = "%TAG";
+	static const char wide[] = { '%', 0, 'T', 0, 'A', 0, 'G' }; /* UTF-16 of either kind */
+	const char *at = (const char *)builder->bytes;
+	const char *end = at + builder->size;
+	unsigned int count = 0;
+
+	for (; at < end && (at = memchr(at, '%', (size_t)(end - at))); at++) {
+		size_t left = (size_t)(end - at);
+
+		count += (left >= 4 && memcmp(at, narrow, 4) == 0) ||
+			 (left >= sizeof(wide) && memcmp(at, wide, sizeof(wide)) == 0);
+		if (count > DIRECTIVES_MAX)
+			return comet_builder_fail(builder, 0, 0,
+						  "expected at most 100 %TAG directives, found more");
+	}
+	return 0;
+}
+
 /* 1 = the document is complete. */
 static int take_event(struct comet_builder *builder, const yaml_event_t *event)
 {
@@ -200,6 +223,8 @@ int comet_document_parse(struct comet_arena *arena, const char *name, const void
 	yaml_parser_set_input_string(&builder->parser, size ? bytes : (const void *)"\n",
 				     size ? size : 1);
 	r = check_marks(builder);
+	if (r == 0)
+		r = check_directives(builder);
 	if (r == 0)
 		r = build(builder);
 	if (r == 0)

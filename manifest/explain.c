@@ -44,9 +44,10 @@ static int surface_from_str(const char *text, enum comet_surface *surface,
 			return 0;
 		}
 	}
-	return comet_error_set(error, EINVAL,
-			       "there is no surface \"%s\" to ask about; expected fs.read, fs.write, egress or exec",
-			       comet_quote(text, strlen(text), quoted, sizeof(quoted)));
+	return comet_error_set(
+		error, EINVAL,
+		"there is no surface \"%s\" to ask about; expected fs.read, fs.write, egress or exec",
+		comet_quote(text, strlen(text), quoted, sizeof(quoted)));
 }
 
 /* What to add so that it is allowed. */

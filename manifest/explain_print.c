@@ -84,8 +84,8 @@ static void format_egress(const struct comet_egress *egress, char *text, size_t 
 
 	if (egress->port != 0)
 		snprintf(port, sizeof(port), "%u", egress->port);
-	snprintf(text, size, "%s%s%s:%s/%s", brackets ? "[" : "", egress->host,
-		 brackets ? "]" : "", port,
+	snprintf(text, size, "%s%s%s:%s/%s", brackets ? "[" : "", egress->host, brackets ? "]" : "",
+		 port,
 		 egress->protocol == COMET_PROTOCOL_ANY ? "*"
 							: comet_protocol_to_str(egress->protocol));
 }
@@ -133,7 +133,8 @@ static void print_declared(const struct printer *p)
 	const struct comet_manifest *m = p->manifest;
 	char text[QUOTE_SIZE];
 
-	heading(p, "egress", "hosts it may reach; http, https, grpc and tcp are TCP, quic and udp are UDP");
+	heading(p, "egress",
+		"hosts it may reach; http, https, grpc and tcp are TCP, quic and udp are UDP");
 	print_nothing(p, m->n_egress);
 	for (size_t i = 0; i < m->n_egress; i++) {
 		format_egress(&m->egress[i], text, sizeof(text));
@@ -141,7 +142,8 @@ static void print_declared(const struct printer *p)
 	}
 	heading(p, "fs.read", "paths it may read, with all below them");
 	print_entries(p, m->fs_read, m->n_fs_read);
-	heading(p, "fs.write", "paths it may write, with all below them; writing does not imply reading");
+	heading(p, "fs.write",
+		"paths it may write, with all below them; writing does not imply reading");
 	print_entries(p, m->fs_write, m->n_fs_write);
 	heading(p, "exec", "programs it may start besides the one that comet run starts");
 	print_entries(p, m->exec, m->n_exec);
@@ -189,7 +191,8 @@ static void print_wildcards(const struct printer *p)
 		found |= p->policy->nets[i].kind == COMET_HOST_ANY;
 	if (!found)
 		return;
-	heading(p, "not behind *", "addresses that a wildcard does not reach unless an entry names them");
+	heading(p, "not behind *",
+		"addresses that a wildcard does not reach unless an entry names them");
 	rows = comet_special_table(&n);
 	for (size_t i = 0; i < n; i++)
 		fprintf(p->out, "  %-18s  %s\n", rows[i].text, rows[i].why);
@@ -263,8 +266,9 @@ void comet_explain_print(FILE *out, const struct comet_manifest *manifest,
 	print_nameservers(&p);
 	print_table(&p, COMET_SOURCE_BASE, "base set",
 		    "what every run gets, besides /workdir for reading");
-	print_table(&p, COMET_SOURCE_QUIET, "quiet set",
-		    "not granted; a refused read is reported, but is no violation (the nearest mark counts)");
+	print_table(
+		&p, COMET_SOURCE_QUIET, "quiet set",
+		"not granted; a refused read is reported, but is no violation (the nearest mark counts)");
 	print_table(&p, COMET_SOURCE_CANARY, "canaries",
 		    "not granted; a refused read is always a violation (the nearest mark counts)");
 }

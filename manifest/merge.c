@@ -60,7 +60,10 @@ struct kind {
 	int (*compare)(const void *left, const void *right);
 };
 
-#define KIND(type, member, fn) { sizeof(type), offsetof(type, member), offsetof(type, source), fn }
+#define KIND(type, member, fn)                                                                     \
+	{                                                                                          \
+		sizeof(type), offsetof(type, member), offsetof(type, source), fn                   \
+	}
 static const struct kind path_kind = KIND(struct comet_path_rule, path, compare_paths);
 static const struct kind net_kind = KIND(struct comet_net_rule, host, compare_nets);
 static const struct kind exec_kind = KIND(struct comet_exec_rule, program, compare_execs);

@@ -135,7 +135,8 @@ static int add_paths(struct comet_policy *policy, const struct comet_manifest *m
 	if (options->home) {
 		home = comet_path_clean(options->home);
 		if (!home && errno == EINVAL)
-			return comet_error_set(error, EINVAL, "the home directory is no absolute path");
+			return comet_error_set(error, EINVAL,
+					       "the home directory is no absolute path");
 		if (!home)
 			return out_of_memory(error);
 	}
@@ -324,7 +325,8 @@ static int add_nets(struct comet_policy *policy, const struct comet_manifest *ma
 
 	for (size_t i = 0; r == 0 && i < manifest->n_egress; i++)
 		r = add_egress(policy, &manifest->egress[i], error);
-	for (const char *const *server = options->nameservers; r == 0 && server && *server; server++)
+	for (const char *const *server = options->nameservers; r == 0 && server && *server;
+	     server++)
 		r = add_nameserver(policy, *server, error);
 	return r;
 }

@@ -14,10 +14,8 @@
 #define QUOTE_SIZE 160
 
 static const char *const source_str[] = {
-	[COMET_SOURCE_MANIFEST] = "manifest",
-	[COMET_SOURCE_BASE] = "base",
-	[COMET_SOURCE_QUIET] = "quiet",
-	[COMET_SOURCE_CANARY] = "canary",
+	[COMET_SOURCE_MANIFEST] = "manifest", [COMET_SOURCE_BASE] = "base",
+	[COMET_SOURCE_QUIET] = "quiet",	      [COMET_SOURCE_CANARY] = "canary",
 	[COMET_SOURCE_RUN] = "run",
 };
 _Static_assert(sizeof(source_str) / sizeof(source_str[0]) == _COMET_SOURCE_MAX,
@@ -47,9 +45,10 @@ static int reserve(void **array, size_t n, size_t size, const char *kind, struct
 	void *grown;
 
 	if (n >= COMET_POLICY_RULES_MAX)
-		return comet_error_set(error, E2BIG,
-				       "this is the first %s rule over the limit of %d in one policy",
-				       kind, COMET_POLICY_RULES_MAX);
+		return comet_error_set(
+			error, E2BIG,
+			"this is the first %s rule over the limit of %d in one policy, base set included", kind,
+			COMET_POLICY_RULES_MAX);
 	if ((n & (n - 1)) != 0)
 		return 0;
 	grown = reallocarray(*array, n ? 2 * n : 1, size);
@@ -77,15 +76,16 @@ static int check_path(const char *path, struct comet_error *error)
 		path += strspn(path, "/");
 		len = strcspn(path, "/");
 		if (len > COMET_NAME_MAX)
-			return comet_error_set(error, ENAMETOOLONG,
-					       "a name in the path \"%s\" has %zu bytes, the limit is %d",
-					       text, len, COMET_NAME_MAX);
+			return comet_error_set(
+				error, ENAMETOOLONG,
+				"a name in the path \"%s\" has %zu bytes, the limit is %d", text,
+				len, COMET_NAME_MAX);
 		path += len;
 	}
 	return 0;
 }
 
-/* The rule's own copy of the path, cleaned; NULL with error set. */
+/* The rule's own copy of the path, cleaned. */
 static int copy_path(const char *path, char **copy, struct comet_error *error)
 {
 	int r = check_path(path, error);
@@ -146,9 +146,10 @@ static int copy_program(const char *program, char **copy, struct comet_error *er
 		 program[strlen(program) - 1] == '/')
 		r = comet_error_set(error, EINVAL, "\"%s\" is a directory, not a program", text);
 	else if (program[0] != '/' && strchr(program, '/'))
-		r = comet_error_set(error, EINVAL,
-				    "\"%s\" is a relative path; write the program's name alone or its absolute path",
-				    text);
+		r = comet_error_set(
+			error, EINVAL,
+			"\"%s\" is a relative path; write the program's name alone or its absolute path",
+			text);
 	else if (program[0] != '/' && strlen(program) > COMET_NAME_MAX)
 		r = comet_error_set(error, ENAMETOOLONG,
 				    "the program's name has %zu bytes, the limit is %d",
@@ -194,8 +195,8 @@ static const struct comet_net_rule *longest(const struct comet_policy *policy, u
 		memcpy(prefix.addr, rule->addr, sizeof(prefix.addr));
 		if (!comet_prefix_contains(&prefix, host))
 			continue;
-		if (best && (rule->bits < best->bits || (rule->bits == best->bits &&
-							 rule->verdict != COMET_NET_ALLOW)))
+		if (best && (rule->bits < best->bits ||
+			     (rule->bits == best->bits && rule->verdict != COMET_NET_ALLOW)))
 			continue;
 		best = rule;
 	}

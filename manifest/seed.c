@@ -158,7 +158,26 @@ static int check_identity(struct comet_report *report, const struct comet_map *m
 	return r;
 }
 
-/* A map from names to text; *found is NULL when the field is absent and may be. */
+/* A file of the pack: a prompt or a template that points elsewhere is not part of it. */
+static int check_inner_path(struct comet_report *report, const struct comet_node *text,
+			    const char *what)
+{
+	bool good = text->size && text->text[0] != '/' && !memchr(text->text, '\0', text->size);
+	char quoted[120];
+
+	for (const char *part = text->text; good && part; part = strchr(part, '/')) {
+		part += *part == '/';
+		good = strncmp(part, "..", 2) != 0 || (part[2] != '/' && part[2] != '\0');
+	}
+	if (good)
+		return 0;
+	return comet_report_fail(
+		report, text,
+		"expected a path inside the pack for %s, found \"%s\" (write it relative to the manifest, without \"..\")",
+		what, comet_quote(text->text, text->size, quoted, sizeof(quoted)));
+}
+
+/* A map from names to text. */
 static int check_text_map(struct comet_report *report, const struct comet_map *top,
 			  const char *name, bool required, bool is_path)
 {
@@ -176,11 +195,8 @@ static int check_text_map(struct comet_report *report, const struct comet_map *t
 		const struct comet_node *text;
 
 		r = comet_seed_text(report, map.pairs[i].value, name, &text);
-		if (r == 0 && is_path && (text->size == 0 || text->text[0] == '/'))
-			r = comet_report_fail(
-				report, text,
-				"expected a path inside the pack for %s, found \"%.*s\"", name,
-				text->size ? 1 : 0, text->text);
+		if (r == 0 && is_path)
+			r = check_inner_path(report, text, name);
 	}
 	return r;
 }
@@ -213,6 +229,8 @@ static int check_examples(struct comet_report *report, const struct comet_map *t
 
 		if (example->kind != COMET_NODE_MAPPING)
 			r = comet_seed_text(report, map.pairs[i].value, "an example", &text);
+		if (r == 0 && example->kind != COMET_NODE_MAPPING)
+			r = check_inner_path(report, text, "examples");
 	}
 	return r;
 }
@@ -274,6 +292,28 @@ static bool is_tier(const char *text, size_t size)
 	return false;
 }
 
+/* The words of the other dialects, right or misspelt, get the right place as a hint. */
+static int check_block_key(struct comet_report *report, const struct comet_node *key)
+{
+	static const char *const foreign[] = { "fs.read",  "fs.write",	  "network.out",
+					       "fs_read",  "fs_write",	  "network_out" };
+	static const char *const native[] = { "fs: {read: [...]}",  "fs: {write: [...]}",
+					      "egress: [...]",	    "fs: {read: [...]}",
+					      "fs: {write: [...]}", "egress: [...]" };
+	const char *near = comet_suggest(key->text, key->size, foreign, COMET_ARRAY_SIZE(foreign));
+	char quoted[120];
+
+	if (!near || comet_suggest(key->text, key->size, block_keys, COMET_ARRAY_SIZE(block_keys)))
+		return comet_seed_known_key(report, key, "in capabilities", block_keys,
+					    COMET_ARRAY_SIZE(block_keys));
+	for (size_t i = 0; i < COMET_ARRAY_SIZE(foreign); i++)
+		if (strcmp(near, foreign[i]) == 0)
+			near = native[i];
+	return comet_report_fail(
+		report, key, "expected a known key in capabilities, found \"%s\" (write %s)",
+		comet_quote(key->text, key->size, quoted, sizeof(quoted)), near);
+}
+
 static int read_block(struct comet_report *report, const struct comet_map *top)
 {
 	const struct comet_pair *block = comet_map_find(top, "capabilities");
@@ -287,8 +327,7 @@ static int read_block(struct comet_report *report, const struct comet_map *top)
 	r = comet_map_read(report, block->value, &map);
 	for (size_t i = 0; r == 0 && i < map.n_pairs; i++)
 		if (!has_extension_prefix(map.pairs[i].key))
-			r = comet_seed_known_key(report, map.pairs[i].key, "in capabilities",
-						 block_keys, COMET_ARRAY_SIZE(block_keys));
+			r = check_block_key(report, map.pairs[i].key);
 	if (r == 0 && comet_map_find(&map, "determinism_tier"))
 		r = require_form(report, &map, "determinism_tier", is_tier,
 				 "read-only, side-effect or unrestricted",

@@ -118,7 +118,9 @@ static int read_rule(struct comet_report *report, const struct comet_node *node)
 	bool whole;
 	int r;
 
-	r = comet_map_read(report, node, &map);
+	r = comet_grant_check_whole(report, node, &whole);
+	if (r == 0)
+		r = comet_map_read(report, node, &map);
 	for (size_t i = 0; r == 0 && i < map.n_pairs; i++)
 		r = comet_seed_known_key(report, map.pairs[i].key, "in an egress entry", known,
 					 COMET_ARRAY_SIZE(known));
@@ -149,6 +151,7 @@ static int read_list(struct comet_report *report, const struct comet_node *node,
 	const struct comet_node *target = comet_node_target(node);
 	char found[120];
 	bool fits;
+	int r;
 
 	comet_node_describe(node, found, sizeof(found));
 	if (target->kind == COMET_NODE_SCALAR && comet_node_is_null(target))
@@ -159,7 +162,8 @@ static int read_list(struct comet_report *report, const struct comet_node *node,
 		return comet_report_fail(report, node, "expected a list for %s, found %s", what,
 					 found);
 	*list = target;
-	return comet_grant_check_count(report, node, target->n_children, &fits);
+	r = comet_grant_check_whole(report, node, &fits);
+	return r < 0 ? r : comet_grant_check_count(report, node, target->n_children, &fits);
 }
 
 /* `egress: ["*"]`, the black box, is the one entry that is no map. */
@@ -220,9 +224,12 @@ static int read_fs(struct comet_report *report, const struct comet_node *node)
 {
 	static const char *const known[] = { "read", "write" };
 	struct comet_map map;
+	bool whole;
 	int r;
 
-	r = comet_map_read(report, node, &map);
+	r = comet_grant_check_whole(report, node, &whole);
+	if (r == 0)
+		r = comet_map_read(report, node, &map);
 	for (size_t i = 0; r == 0 && i < map.n_pairs; i++)
 		r = comet_seed_known_key(report, map.pairs[i].key, "in fs", known,
 					 COMET_ARRAY_SIZE(known));
@@ -242,9 +249,12 @@ int comet_seed_read_grants(struct comet_report *report, const struct comet_node 
 	const struct comet_pair *egress;
 	const struct comet_pair *fs;
 	struct comet_map map;
+	bool whole;
 	int r;
 
-	r = comet_map_read(report, block, &map);
+	r = comet_grant_check_whole(report, block, &whole);
+	if (r == 0)
+		r = comet_map_read(report, block, &map);
 	if (r < 0)
 		return r;
 	egress = comet_map_find(&map, "egress");

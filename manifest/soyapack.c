@@ -15,12 +15,7 @@ static int take_text(struct comet_report *report, const struct comet_value *valu
 static int read_isolation(struct comet_report *report, const struct comet_value *isolation)
 {
 	struct comet_manifest *manifest = report->manifest;
-	bool whole;
-	int r;
 
-	r = comet_grant_check_whole(report, isolation->node, &whole);
-	if (r < 0)
-		return r;
 	for (int i = COMET_ISOLATION_UNSET + 1; i < _COMET_ISOLATION_MAX; i++)
 		if (comet_bytes_are(isolation->text, isolation->size,
 				    comet_isolation_to_str((enum comet_isolation)i)))
@@ -36,10 +31,15 @@ static int read_sandbox(struct comet_report *report, const struct comet_value *s
 {
 	const struct comet_value *isolation = comet_value_field(sandbox, "isolation");
 	const struct comet_value *budget = comet_value_field(sandbox, "budget_seconds_max");
+	bool whole;
 	int r;
 
-	r = read_isolation(report, isolation);
-	if (r < 0)
+	r = comet_grant_check_whole(report, sandbox->node, &whole);
+	if (r == 0 && whole)
+		r = comet_grant_check_whole(report, isolation->node, &whole);
+	if (r == 0 && whole)
+		r = read_isolation(report, isolation);
+	if (r < 0 || !whole)
 		return r;
 	if (budget->integer < 0 || budget->integer > COMET_BUDGET_MAX)
 		return comet_report_refuse(

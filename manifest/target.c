@@ -14,9 +14,10 @@ static int refuse(const char *text, struct comet_error *error)
 {
 	char quoted[QUOTE_SIZE];
 
-	return comet_error_set(error, EINVAL,
-			       "\"%s\" is no host:port/protocol; examples: api.example.com:443/https, 10.0.0.1:53/udp, [2001:db8::1]:443/tcp",
-			       comet_quote(text, strlen(text), quoted, sizeof(quoted)));
+	return comet_error_set(
+		error, EINVAL,
+		"\"%s\" is no host:port/protocol; examples: api.example.com:443/https, 10.0.0.1:53/udp, [2001:db8::1]:443/tcp",
+		comet_quote(text, strlen(text), quoted, sizeof(quoted)));
 }
 
 /* 0 for anything but 1..65535 in plain decimal digits. */
@@ -70,7 +71,8 @@ int comet_target_parse(const char *text, struct comet_target *target, struct com
 		return refuse(text, error);
 	/* Only ASCII letters have a case in a host name. */
 	for (size_t i = 0; i < len; i++)
-		result.host[i] = host[i] >= 'A' && host[i] <= 'Z' ? (char)(host[i] | 0x20) : host[i];
+		result.host[i] =
+			host[i] >= 'A' && host[i] <= 'Z' ? (char)(host[i] | 0x20) : host[i];
 	if (len > 1 && result.host[len - 1] == '.')
 		len--;
 	result.host[len] = '\0';

@@ -258,6 +258,7 @@ const char *comet_suggest(const char *word, size_t size, const char *const *cand
 {
 	const char *best = NULL;
 	unsigned int least = size < 5 ? 2 : 3; /* exclusive: short words are near to everything */
+	bool dotted = size && memchr(word, '.', size);
 
 	if (size == 0 || size > WORD_MAX)
 		return NULL;
@@ -268,7 +269,9 @@ const char *comet_suggest(const char *word, size_t size, const char *const *cand
 		if (length > WORD_MAX)
 			continue;
 		edits = distance(word, size, candidates[i], length);
-		if (edits < least) {
+		/* fs.raed is as near to fs.read as to fs_read: the writer's separator decides. */
+		if (edits < least ||
+		    (best && edits == least && dotted && strchr(candidates[i], '.'))) {
 			least = edits;
 			best = candidates[i];
 		}

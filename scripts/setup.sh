@@ -6,11 +6,12 @@ set -euo pipefail
 
 usage() {
 	cat <<'END'
-usage: scripts/setup.sh [build|test]
+usage: scripts/setup.sh [build|demo|test]
 
 Installs with apt what is missing of the Debian 12 packages that Comet needs:
   build   to compile it (make)
-  test    also to test it (make check, check-vm, check-fuzz, format); the default
+  demo    also to show it on this machine's own kernel (make demo)
+  test    to compile it and to test it (make check, check-vm, check-fuzz, format); the default
 Says nothing when all is there.
 END
 }
@@ -19,6 +20,7 @@ build=(
 	gcc make clang llvm bpftool libbpf-dev libelf-dev zlib1g-dev libyaml-dev libjansson-dev
 	libcap-ng-dev libseccomp-dev libsqlite3-dev pkg-config scdoc
 )
+demo=(python3 openssl mount util-linux)
 # libclang-rt: sanitizers and libFuzzer; kmod and fdisk: depmod and sfdisk, for the VM's disk
 # (a minimal root has neither); libc6-dev: the guest's init is linked statically.
 test=(
@@ -28,6 +30,7 @@ test=(
 
 case "${1-test}" in
 build) want=("${build[@]}") ;;
+demo) want=("${build[@]}" "${demo[@]}") ;;
 test) want=("${build[@]}" "${test[@]}") ;;
 -h | --help)
 	usage

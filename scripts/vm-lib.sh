@@ -58,11 +58,21 @@ make_cached() {
 	exec {lock}>&-
 }
 
+# debian_targets: where the machine's apt gets packages from: origin, release and address.
+debian_targets() {
+	# shellcheck disable=SC2016 # apt expands these
+	apt-get indextargets --format '$(ORIGIN)|$(RELEASE)|$(REPO_URI)' 'Identifier: Packages'
+}
+
 # debian_sources SUITE: one-line apt sources for SUITE, at the mirror this machine is set up for.
 debian_sources() {
 	local suite=$1 targets main security
-	# shellcheck disable=SC2016 # apt expands these
-	targets=$(apt-get indextargets --format '$(ORIGIN)|$(RELEASE)|$(REPO_URI)' 'Identifier: Packages')
+	targets=$(debian_targets)
+	if [[ $targets != *Debian* && $EUID == 0 ]]; then
+		# A machine on which apt has not been used yet.
+		apt-get update -qq >&2
+		targets=$(debian_targets)
+	fi
 	main=$(awk -F'|' '$1 == "Debian" && $2 !~ /-(security|backports)/ { print $3; exit }' <<<"$targets")
 	security=$(awk -F'|' '$1 == "Debian" && $2 ~ /-security$/ { print $3; exit }' <<<"$targets")
 	[[ -n $main ]] || die "apt knows no Debian mirror: configure one, then run apt-get update"
@@ -71,4 +81,66 @@ debian_sources() {
 	if [[ -n $security && $suite =~ ^(bookworm|trixie)$ ]]; then
 		echo "deb [signed-by=$debian_key] $security $suite-security main"
 	fi
+}
+
+# Which Debian has which kernel.
+declare -A debian_suites=([6.1]=bookworm [6.12]=trixie [7.2]=sid)
+
+# private_apt ARCH WORK COMMAND...: apt with its own state in WORK, so that the machine's apt never
+# learns of another suite or architecture.
+private_apt() {
+	local arch=$1 work=$2 command=$3
+	shift 3
+	"$command" -o Dir::State="$work/state" -o Dir::State::status="$work/state/status" \
+		-o Dir::Cache="$work/cache" -o Dir::Etc::sourcelist="$work/sources.list" \
+		-o Dir::Etc::sourceparts=/dev/null -o Dir::Etc::preferences=/dev/null \
+		-o Dir::Etc::preferencesparts=/dev/null -o APT::Architecture="$arch" \
+		-o APT::Architectures="$arch" -o APT::Sandbox::User=root -o Acquire::Languages=none "$@"
+}
+
+# kernel_depends ARCH WORK PACKAGE: the packages that PACKAGE depends on, one a line.
+kernel_depends() {
+	private_apt "$1" "$2" apt-cache depends "$3" | sed -n 's/^ *|\?Depends: \(<\?\)/\1/p'
+}
+
+# kernel_package KERNEL ARCH WORK: the package of the kernel image.
+kernel_package() {
+	local kernel=$1 arch=$2 work=$3 suite=${debian_suites[$1]} newest exact
+	newest=$(kernel_depends "$arch" "$work" "linux-image-cloud-$arch" |
+		sed -n '/^linux-image-[0-9]/{p;q}')
+	if [[ $newest == "linux-image-$kernel."* ]]; then
+		echo "$newest"
+		return
+	fi
+	exact=$(private_apt "$arch" "$work" apt-cache pkgnames "linux-image-$kernel." |
+		sed -n "/-cloud-$arch\$/p" | sort -V | tail -n 1)
+	if [[ -n $exact ]]; then
+		echo "$exact"
+	elif [[ -n $newest ]]; then
+		say "Debian $suite has no kernel $kernel any more: taking $newest"
+		echo "$newest"
+	else
+		die "Debian $suite has no cloud kernel for $arch"
+	fi
+}
+
+# unpack_kernel KERNEL ARCH WORK: fetches the stock cloud kernel; what is in its packages comes to
+# lie in WORK/root.
+unpack_kernel() {
+	local kernel=$1 arch=$2 work=$3 image part parts
+	mkdir -p "$work/state/lists/partial" "$work/cache/archives/partial" "$work/deb" "$work/root"
+	: >"$work/state/status"
+	debian_sources "${debian_suites[$kernel]}" >"$work/sources.list"
+	private_apt "$arch" "$work" apt-get update -qq >&2
+	image=$(kernel_package "$kernel" "$arch" "$work")
+	# Since 7.x the image, its modules and its config are packages of their own.
+	mapfile -t parts < <(kernel_depends "$arch" "$work" "$image" |
+		sed -n '/^linux-\(base\|binary\|modules\)-[0-9]/p')
+	(
+		cd "$work/deb"
+		private_apt "$arch" "$work" apt-get download -qq "$image" "${parts[@]}" >&2
+	)
+	for part in "$work"/deb/*.deb; do
+		dpkg-deb -x "$part" "$work/root"
+	done
 }

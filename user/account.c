@@ -88,8 +88,7 @@ static int find_groups(struct comet_account *account, struct comet_error *error)
 		return 0;
 	getgrouplist(account->name, account->gid, NULL, &n);
 	account->groups = calloc((size_t)n + 1, sizeof(gid_t));
-	if (!account->groups ||
-	    getgrouplist(account->name, account->gid, account->groups, &n) < 0)
+	if (!account->groups || getgrouplist(account->name, account->gid, account->groups, &n) < 0)
 		return comet_error_set(error, ENOMEM, "cannot read the groups of %s",
 				       account->name);
 	account->n_groups = (size_t)n;
@@ -160,8 +159,7 @@ static int find(const char *user, struct comet_account *account, struct comet_er
 	return find_invoking(account, error);
 }
 
-int comet_account_find(const char *user, struct comet_account *account,
-			struct comet_error *error)
+int comet_account_find(const char *user, struct comet_account *account, struct comet_error *error)
 {
 	int err;
 
@@ -199,7 +197,7 @@ static bool is_member(const struct comet_account *account, gid_t gid)
 }
 
 bool comet_account_may_execute(const struct comet_account *account, uid_t uid, gid_t gid,
-				mode_t mode)
+			       mode_t mode)
 {
 	if (account->uid == 0)
 		return mode & (S_IXUSR | S_IXGRP | S_IXOTH);

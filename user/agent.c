@@ -56,8 +56,8 @@ void comet_agent_main(const struct comet_init *init, const char *program, const 
 	/* As the supervisor's user: the caller may stand where the agent's user may not go. */
 	if (err == 0) {
 		step = "change to the agent's directory";
-		err = chdir(directory) < 0 ? -errno :
-					     correct_environment(init->environment, directory);
+		err = chdir(directory) < 0 ? -errno
+					   : correct_environment(init->environment, directory);
 	}
 	if (err == 0)
 		err = comet_sandbox_drop(init->account, init->terminal >= 0, &step);

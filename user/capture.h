@@ -10,7 +10,7 @@
 #define COMET_CAPTURE_MAX (10U << 20)
 
 struct comet_stream {
-	int fd;       /* to read from */
+	int fd; /* to read from */
 	bool ended;
 	char *bytes;
 	size_t len;

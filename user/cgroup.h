@@ -19,8 +19,8 @@ struct comet_cgroup {
 
 /*
  * Chooses <cgroup of the caller>/comet-<run_id>: below the caller's own cgroup, so that the limits
- * around the caller hold for the run too. Only the path is set, and owned by cgroup, for a guard that must
- * stand before there is anything to guard.
+ * around the caller hold for the run too. Only the path is set, and owned by cgroup, for a guard
+ * that must stand before there is anything to guard.
  */
 int comet_cgroup_plan(const char *run_id, struct comet_cgroup *cgroup, struct comet_error *error);
 
@@ -44,8 +44,8 @@ int comet_cgroup_destroy(struct comet_cgroup *cgroup);
 
 /*
  * The text side of the search, for tests. mountinfo and own are the contents of
- * /proc/self/mountinfo and /proc/self/cgroup. *mount gets the mount point of cgroup v2 and *path the
- * directory of the caller's own cgroup below it, both malloc'ed; either may be NULL.
+ * /proc/self/mountinfo and /proc/self/cgroup. *mount gets the mount point of cgroup v2 and *path
+ * the directory of the caller's own cgroup below it, both malloc'ed; either may be NULL.
  */
 int comet_cgroup_locate(const char *mountinfo, const char *own, char **mount, char **path,
 			struct comet_error *error);

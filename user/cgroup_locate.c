@@ -7,7 +7,7 @@
 
 /* The fields of a line of mountinfo that count here; they point into a copy of the line. */
 struct mount_line {
-	char *root;  /* which part of the hierarchy is mounted */
+	char *root; /* which part of the hierarchy is mounted */
 	char *point;
 	char *type;
 };
@@ -20,7 +20,8 @@ static void unescape(char *text)
 	while (*text) {
 		if (text[0] == '\\' && text[1] >= '0' && text[1] <= '3' && text[2] >= '0' &&
 		    text[2] <= '7' && text[3] >= '0' && text[3] <= '7') {
-			*out++ = (char)((text[1] - '0') << 6 | (text[2] - '0') << 3 | (text[3] - '0'));
+			*out++ = (char)((text[1] - '0') << 6 | (text[2] - '0') << 3 |
+					(text[3] - '0'));
 			text += 4;
 		} else {
 			*out++ = *text++;

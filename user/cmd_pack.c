@@ -45,7 +45,8 @@ static const struct pack_verb verbs[] = {
 		"Exit status: 0 valid, 2 not valid.\n\n"
 		"  $ comet pack validate .\n"
 		"  OK · soyapack.v0/estate-muse@0.1.0 · kind=Agent\n",
-		1, pack_validate,
+		1,
+		pack_validate,
 	},
 	{
 		"explain",
@@ -61,7 +62,8 @@ static const struct pack_verb verbs[] = {
 		"Exit status: 0 allowed or shown, 1 not allowed, 2 usage or manifest not valid.\n\n"
 		"  $ comet pack explain . fs.read /etc/shadow\n"
 		"  $ comet pack explain . egress api.openai.com:443/https\n",
-		3, pack_explain,
+		3,
+		pack_explain,
 	},
 };
 
@@ -126,8 +128,8 @@ static void free_policy(struct comet_policy **policy)
 	comet_policy_free(*policy);
 }
 
-static int report_invalid(const struct pack_options *options,
-			  const struct comet_manifest *manifest, const char *sentence)
+static int report_invalid(const struct pack_options *options, const struct comet_manifest *manifest,
+			  const char *sentence)
 {
 	int code = COMET_EXIT_USAGE;
 
@@ -164,8 +166,7 @@ static int pack_validate(const struct pack_options *options)
 
 	if (comet_manifest_load(options->path, options->strict, &manifest, &error) < 0)
 		return report_invalid(options, NULL, error.text);
-	if (manifest->unenforceable ||
-	    comet_policy_compile(manifest, NULL, &policy, &error) == 0)
+	if (manifest->unenforceable || comet_policy_compile(manifest, NULL, &policy, &error) == 0)
 		return report_valid(options, manifest, manifest->unenforceable);
 	if (options->strict || streq(manifest->schema, SEED_SCHEMA))
 		return report_invalid(options, manifest, error.text);
@@ -173,8 +174,7 @@ static int pack_validate(const struct pack_options *options)
 }
 
 static int answer_question(const struct pack_options *options,
-			   const struct comet_manifest *manifest,
-			   const struct comet_policy *policy)
+			   const struct comet_manifest *manifest, const struct comet_policy *policy)
 {
 	struct comet_answer answer = { 0 };
 	struct comet_error error;
@@ -248,8 +248,8 @@ static int pack_explain(const struct pack_options *options)
 	if (options->surface)
 		return answer_question(options, manifest, policy);
 	if (options->json)
-		return finish(print_json(comet_pack_json_explain(manifest, policy,
-								 host.options.home)));
+		return finish(
+			print_json(comet_pack_json_explain(manifest, policy, host.options.home)));
 	print_warnings(manifest);
 	comet_explain_print(stdout, manifest, policy);
 	return finish(COMET_EXIT_OK);
@@ -303,8 +303,8 @@ static int parse_arguments(const struct pack_verb *verb, int n, char **args,
 		return COMET_EXIT_USAGE;
 	}
 	if (n == 2) {
-		fprintf(stderr, "comet: pack %s: expected a resource after the surface, as in "
-				"`fs.read /workdir`\n",
+		fprintf(stderr,
+			"comet: pack %s: expected a resource after the surface, as in `fs.read /workdir`\n",
 			verb->name);
 		return COMET_EXIT_USAGE;
 	}

@@ -57,9 +57,6 @@ void comet_run_release(struct comet_run *run)
 	comet_enforcer_close(run->enforcer);
 	run->enforcer = NULL;
 	comet_close_fd(&run->root);
-	if (run->signals_taken)
-		comet_signals_restore(&run->signals);
-	run->signals_taken = false;
 	comet_capture_close(&run->capture);
 	free(run->canary);
 	free(run->program);
@@ -95,7 +92,7 @@ static void on_child_ended(void *context)
 {
 	struct comet_run *run = context;
 
-	if (waitpid(run->guard.pid, NULL, WNOHANG) != run->guard.pid)
+	if (run->guard.pid <= 0 || waitpid(run->guard.pid, NULL, WNOHANG) != run->guard.pid)
 		return;
 	run->guard.pid = 0;
 	comet_close_fd(&run->guard.line);
@@ -130,8 +127,8 @@ static int exit_code(const struct comet_run *run, const struct comet_outcome *ou
 	if (outcome->failed)
 		return COMET_EXIT_CONFINE;
 	if (outcome->exec_error)
-		return outcome->exec_error == ENOENT ? COMET_EXIT_NOT_FOUND :
-						       COMET_EXIT_NOT_EXECUTABLE;
+		return outcome->exec_error == ENOENT ? COMET_EXIT_NOT_FOUND
+						     : COMET_EXIT_NOT_EXECUTABLE;
 	if (outcome->timed_out)
 		return COMET_EXIT_TIMEOUT;
 	if (counters->violations && !run->options.audit)
@@ -164,8 +161,7 @@ static int run_command(struct comet_run *run)
 	int64_t start = now_ms();
 	int err = supervise(run, &outcome);
 
-	comet_terminal_close(&run->terminal,
-			     err < 0 || outcome.status < 0 || outcome.status > 128);
+	comet_terminal_close(&run->terminal, err < 0 || outcome.status < 0 || outcome.status > 128);
 	if (err < 0) {
 		comet_run_report_error(&run->report, run->error.text);
 		comet_cgroup_kill(&run->cgroup);

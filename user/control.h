@@ -15,13 +15,13 @@ enum comet_message_type {
 	COMET_MESSAGE_SIGNAL,   /* value: to be delivered to the agent */
 	/* From it. */
 	COMET_MESSAGE_MOUNTED,
-	COMET_MESSAGE_FAILED,   /* value: errno; text: one sentence */
-	COMET_MESSAGE_PROBES,   /* text: struct comet_selftest */
-	COMET_MESSAGE_STOPPED,  /* value: signal that stopped the agent */
-	COMET_MESSAGE_EXITED,   /* value: wait status of the agent */
+	COMET_MESSAGE_FAILED,  /* value: errno; text: one sentence */
+	COMET_MESSAGE_PROBES,  /* text: struct comet_selftest */
+	COMET_MESSAGE_STOPPED, /* value: signal that stopped the agent */
+	COMET_MESSAGE_EXITED,  /* value: wait status of the agent */
 	/* From the agent, before its exec; the sender's pid is the agent's. */
 	COMET_MESSAGE_HELLO,
-	COMET_MESSAGE_NO_EXEC,  /* value: errno */
+	COMET_MESSAGE_NO_EXEC, /* value: errno */
 	_COMET_MESSAGE_MAX,
 };
 

@@ -16,8 +16,8 @@
 #include "user/sandbox.h"
 #include "user/selftest.h"
 
-static void __attribute__((noreturn)) fail(const struct comet_init *init,
-					   const struct comet_error *error, int err)
+static void __attribute__((noreturn))
+fail(const struct comet_init *init, const struct comet_error *error, int err)
 {
 	comet_control_send(init->control, COMET_MESSAGE_FAILED, -err, error->text,
 			   strlen(error->text));
@@ -42,9 +42,10 @@ static void run_probes(const struct comet_init *init, const char *canary)
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0) {
 		struct comet_error error;
-		int err = comet_error_set(&error, EPERM,
-					  "the self-test failed: its process did not report, so "
-					  "executing an undeclared program may have been let through");
+		int err = comet_error_set(
+			&error, EPERM,
+			"the self-test failed: its process did not report, so "
+			"executing an undeclared program may have been let through");
 
 		fail(init, &error, err);
 	}
@@ -119,8 +120,8 @@ static void let_go_of_stdio(void)
 			close(fd);
 }
 
-static void __attribute__((noreturn)) look_after(const struct comet_init *init, pid_t agent,
-						 int children)
+static void __attribute__((noreturn))
+look_after(const struct comet_init *init, pid_t agent, int children)
 {
 	struct pollfd fds[2] = {
 		{ .fd = init->control, .events = POLLIN },
@@ -146,8 +147,8 @@ static void __attribute__((noreturn)) look_after(const struct comet_init *init, 
 	}
 }
 
-static void __attribute__((noreturn)) run_agent(struct comet_init *init,
-						const struct comet_message *start)
+static void __attribute__((noreturn))
+run_agent(struct comet_init *init, const struct comet_message *start)
 {
 	struct comet_error error;
 	sigset_t set;
@@ -163,9 +164,10 @@ static void __attribute__((noreturn)) run_agent(struct comet_init *init,
 	comet_close_fd(&init->errors);
 	let_go_of_stdio();
 	if (children < 0 || comet_sandbox_shed() < 0)
-		fail(init, &error, comet_error_set(&error, EPERM,
-						   "cannot limit the rights of the run's first "
-						   "process"));
+		fail(init, &error,
+		     comet_error_set(&error, EPERM,
+				     "cannot limit the rights of the run's first "
+				     "process"));
 	look_after(init, agent, children);
 }
 
@@ -180,10 +182,16 @@ void comet_init_main(struct comet_init *init)
 	comet_sandbox_bind_to_parent();
 	err = comet_sandbox_keep(keep, COMET_ARRAY_SIZE(keep));
 	if (err < 0)
-		fail(init, &error,
-		     comet_error_set(&error, -err, "cannot close the run's descriptors: %s",
-				     strerror(-err)));
-	err = comet_mounts_make(&init->mounts, &error);
+		comet_error_set(&error, -err, "cannot close the run's descriptors: %s",
+				strerror(-err));
+	if (err == 0) {
+		err = comet_sandbox_renew_keyring();
+		if (err < 0)
+			comet_error_set(&error, -err, "cannot give the run a keyring: %s",
+					strerror(-err));
+	}
+	if (err == 0)
+		err = comet_mounts_make(&init->mounts, &error);
 	if (err < 0)
 		fail(init, &error, err);
 	comet_control_send(init->control, COMET_MESSAGE_MOUNTED, 0, NULL, 0);

@@ -146,7 +146,8 @@ static int mount_workdir(const char *workdir, struct comet_error *error)
 	int err;
 
 	if (tree < 0)
-		return comet_error_set(error, errno, "cannot bind %s: %s", workdir, strerror(errno));
+		return comet_error_set(error, errno, "cannot bind %s: %s", workdir,
+				       strerror(errno));
 	if (stat(COMET_WORKDIR, &st) < 0 || !S_ISDIR(st.st_mode)) {
 		err = make_root(error);
 		if (err < 0)

@@ -123,9 +123,16 @@ no_memory:
 	return -ENOMEM;
 }
 
-/* Reading, writing and starting an object all tell that it is there. */
-static uint32_t implied(uint32_t access)
+/*
+ * Reading, writing and starting an object all tell that it is there. What fs.write declares may be
+ * made and deleted, too; the base set's devices and the standard streams may not.
+ */
+static uint32_t implied(const struct comet_path_rule *rule)
 {
+	uint32_t access = rule->access;
+
+	if ((access & COMET_FS_WRITE) && rule->source == COMET_SOURCE_MANIFEST)
+		access |= COMET_FS_CHANGE;
 	if (access & (COMET_FS_READ | COMET_FS_WRITE | COMET_FS_EXEC))
 		access |= COMET_FS_STAT;
 	return access;
@@ -172,7 +179,7 @@ static int enter_root(struct path_walk *walk)
 static void grant_node(struct path_walk *walk, size_t index)
 {
 	struct comet_node *node = &walk->objects->nodes[index];
-	uint32_t access = implied(walk->rule->access);
+	uint32_t access = implied(walk->rule);
 
 	if (walk->rule->self_only)
 		node->self |= access;
@@ -186,7 +193,7 @@ static void grant_node(struct path_walk *walk, size_t index)
 
 static int grant_name(struct path_walk *walk, const char *name, int fd)
 {
-	uint32_t access = implied(walk->rule->access);
+	uint32_t access = implied(walk->rule);
 	struct comet_named *named;
 	ssize_t index = add_name(walk->objects, walk->at, name);
 

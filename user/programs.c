@@ -119,7 +119,8 @@ static char *env_target(const char *interpreter, const char *argument)
 	return NULL;
 }
 
-static int not_there(struct comet_error *error, const char *script, const char *interpreter, int err)
+static int not_there(struct comet_error *error, const char *script, const char *interpreter,
+		     int err)
 {
 	_cleanup_free_ char *file = comet_text_quote(script, strlen(script));
 	_cleanup_free_ char *name = comet_text_quote(interpreter, strlen(interpreter));
@@ -215,7 +216,8 @@ static bool same_file(const struct comet_programs *programs, const char *a, cons
 	       st_a.st_dev == st_b.st_dev && st_a.st_ino == st_b.st_ino;
 }
 
-/* The manifest declares /opt/bin/python, and PATH has another python: never the wrong one silently. */
+/* The manifest declares /opt/bin/python, and PATH has another python: never the wrong one silently.
+ */
 static int check_declared(const struct comet_programs *programs, const char *command,
 			  const char *path, const struct comet_policy *policy,
 			  struct comet_error *error)
@@ -235,10 +237,11 @@ static int check_declared(const struct comet_programs *programs, const char *com
 	}
 	if (!other)
 		return 0;
-	return comet_error_set(error, EINVAL,
-			       "%s is %s here, but the manifest declares %s (line %u): give the full "
-			       "path of the one that is meant",
-			       command, path, other->program, other->location.line);
+	return comet_error_set(
+		error, EINVAL,
+		"%s is %s here, but the manifest declares %s (line %u): give the full "
+		"path of the one that is meant",
+		command, path, other->program, other->location.line);
 }
 
 static int not_found(const char *command, int err, struct comet_error *error)

@@ -14,23 +14,23 @@ struct comet_programs {
 	const char *directory; /* where the agent starts */
 	const char *path;      /* its PATH */
 	const struct comet_account *account;
-	comet_warn_fn warn;    /* may be NULL */
+	comet_warn_fn warn; /* may be NULL */
 	void *warn_context;
 };
 
 /*
  * Finds word as execvp(3) does: with a slash it is a path, relative to directory; without one it is
- * looked for in path. *found is the absolute path to execute, malloc'ed. 0, -ENOENT, -EACCES (there,
- * but not executable), or another negative errno.
+ * looked for in path. *found is the absolute path to execute, malloc'ed. 0, -ENOENT, -EACCES
+ * (there, but not executable), or another negative errno.
  */
 int comet_programs_find(const struct comet_programs *programs, const char *word, char **found);
 
 /*
  * Adds to policy the right to execute command and the manifest's `exec` entries, each with the
- * interpreters that its first line names (`#!`, also through `env NAME`). *program is what to execute
- * for command, malloc'ed. An entry that is not found is warned of and grants nothing. 0, -ENOENT or
- * -EACCES for a command that is not there or not executable, -EINVAL when the manifest declares
- * another file of the same name; each with a sentence.
+ * interpreters that its first line names (`#!`, also through `env NAME`). *program is what to
+ * execute for command, malloc'ed. An entry that is not found is warned of and grants nothing. 0,
+ * -ENOENT or -EACCES for a command that is not there or not executable, -EINVAL when the manifest
+ * declares another file of the same name; each with a sentence.
  */
 int comet_programs_grant(const struct comet_programs *programs, const char *command,
 			 struct comet_policy *policy, char **program, struct comet_error *error);

@@ -11,8 +11,8 @@
 #define COMET_RESOLVE_TIMEOUT_MS 5000
 
 /*
- * Adds, for each rule with a host name, one literal rule for each address (A and AAAA) of it. A name
- * without address, and a wildcard, is warned of once and grants nothing.
+ * Adds, for each rule with a host name, one literal rule for each address (A and AAAA) of it. A
+ * name without address, and a wildcard, is warned of once and grants nothing.
  */
 int comet_resolve_policy(struct comet_policy *policy, comet_warn_fn warn, void *warn_context,
 			 struct comet_error *error);

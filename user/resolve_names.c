@@ -17,7 +17,8 @@
 
 /* Processes at a time. */
 #define LOOKUPS_MAX 32
-/* More than a DNS answer over TCP holds in practice; a helper cannot make comet grow without end. */
+/* More than a DNS answer over TCP holds in practice; a helper cannot make comet grow without end.
+ */
 #define ADDRESSES_MAX 4096
 
 struct lookup {

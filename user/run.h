@@ -8,7 +8,6 @@
 #include "user/account.h"
 #include "user/capture.h"
 #include "user/cgroup.h"
-#include "user/control.h"
 #include "user/enforcer.h"
 #include "user/guard.h"
 #include "user/run_options.h"
@@ -25,44 +24,41 @@ struct comet_run {
 	/* Set by comet_run_prepare(). */
 	struct comet_account account;
 	char **environment;
-	char *workdir;            /* canonical; NULL: none asked for */
+	char *workdir; /* canonical; NULL: none asked for */
 	struct comet_manifest *manifest;
 	struct comet_policy *policy;
 	int64_t timeout_ms;
 
 	/* Set by comet_run_confine(). */
 	struct comet_enforcer *enforcer;
-	uint32_t policy_id;       /* 0: not added */
+	uint32_t policy_id; /* 0: not added */
 	struct comet_signals signals;
-	bool signals_taken;
 	struct comet_terminal terminal;
 	struct comet_cgroup cgroup;
 	struct comet_guard guard;
 	struct comet_capture capture;
 	char *canary;
 	int control;
-	int init;                 /* pidfd */
+	int init; /* pidfd */
 	pid_t init_pid;
-	int root;                 /* O_PATH descriptor of the run's root directory */
-	char *directory;          /* where the agent starts */
-	char *program;            /* what is executed */
+	int root;        /* O_PATH descriptor of the run's root directory */
+	char *directory; /* where the agent starts */
+	char *program;   /* what is executed */
 };
 
 /* No descriptor, nothing owned. */
 void comet_run_reset(struct comet_run *run);
 
 /*
- * Each returns 0 or the exit code, with the sentence in run->error (empty where it was said
- * already). What they have made is for comet_run_release().
+ * Each returns 0 or the exit code, with the sentence in run->error. What they have made is for
+ * comet_run_release().
  */
 
 /* All that needs no right and leaves no trace: user, manifest, policy, sink. */
 int comet_run_prepare(struct comet_run *run);
-/* Programs into the kernel, cgroup, guard, pid 1, mounts, policy, seal, self-test: ready to start. */
+/* From the programs in the kernel to the self-test: after it the agent may start. */
 int comet_run_confine(struct comet_run *run);
 
-/* Waits for one message of pid 1. COMET_EXIT_CONFINE when it fails or dies instead. */
-int comet_run_expect(struct comet_run *run, uint32_t type, struct comet_message *message);
 /* The rights that this run gives besides the manifest's: program, terminal, directory. */
 int comet_run_add_rules(struct comet_run *run);
 /* The descriptors that the operator hands to the agent, and the canary. */

@@ -9,6 +9,7 @@
 #include "manifest/path.h"
 #include "user/base.h"
 #include "user/cmd.h"
+#include "user/control.h"
 #include "user/init.h"
 #include "user/probe.h"
 #include "user/resolve.h"
@@ -40,11 +41,8 @@ static int load_programs(struct comet_run *run)
 int comet_run_guard(struct comet_run *run)
 {
 	const int closed[] = {
-		run->control,
-		run->capture.output.fd,
-		run->capture.errors.fd,
-		run->terminal.fd,
-		run->guard.line,
+		run->control,	  run->capture.output.fd, run->capture.errors.fd,
+		run->terminal.fd, run->guard.line,
 	};
 	const struct comet_guarded guarded = {
 		.cgroup = &run->cgroup,
@@ -70,7 +68,6 @@ static int make_cgroup(struct comet_run *run)
 
 	comet_terminal_open(&run->terminal);
 	comet_signals_take(&run->signals);
-	run->signals_taken = true;
 	run->canary = comet_selftest_canary(run->report.run.id);
 	if (!run->canary) {
 		comet_error_set(&run->error, ENOMEM, "out of memory");
@@ -144,7 +141,8 @@ static int make_init(struct comet_run *run)
 	return code;
 }
 
-int comet_run_expect(struct comet_run *run, uint32_t type, struct comet_message *message)
+/* Waits for one message of pid 1, which may fail or die instead. */
+static int expect(struct comet_run *run, uint32_t type, struct comet_message *message)
 {
 	int err = comet_control_receive(run->control, STEP_TIMEOUT_MS, message, NULL);
 
@@ -165,7 +163,7 @@ static int await_mounts(struct comet_run *run)
 {
 	struct comet_message message;
 	char path[64];
-	int code = comet_run_expect(run, COMET_MESSAGE_MOUNTED, &message);
+	int code = expect(run, COMET_MESSAGE_MOUNTED, &message);
 
 	if (code)
 		return code;
@@ -207,8 +205,8 @@ static int make_canary(struct comet_run *run)
 
 static int seal(struct comet_run *run)
 {
-	return confined(comet_enforcer_bind(run->enforcer, run->policy_id, run->cgroup.id,
-					    &run->error));
+	return confined(
+		comet_enforcer_bind(run->enforcer, run->policy_id, run->cgroup.id, &run->error));
 }
 
 static int run_selftest(struct comet_run *run)
@@ -224,7 +222,7 @@ static int run_selftest(struct comet_run *run)
 				strerror(-err));
 		return COMET_EXIT_CONFINE;
 	}
-	code = comet_run_expect(run, COMET_MESSAGE_PROBES, &message);
+	code = expect(run, COMET_MESSAGE_PROBES, &message);
 	if (code)
 		return code;
 	memcpy(&result, message.text, sizeof(result));

@@ -32,7 +32,8 @@ enum {
 static const struct argp_option option_table[] = {
 	{ "workdir", KEY_WORKDIR, "DIR", 0, "Show DIR to the agent as /workdir", 0 },
 	{ "user", KEY_USER, "USER[:GROUP]", 0,
-	  "Run as USER (name or number); default: the invoking user, under sudo the one behind it", 0 },
+	  "Run as USER (name or number); default: the invoking user, under sudo the one behind it",
+	  0 },
 	{ "env", KEY_ENV, "NAME=VALUE", 0, "Set an environment variable (may be repeated)", 0 },
 	{ "clear-env", KEY_CLEAR_ENV, NULL, 0,
 	  "Inherit no environment: only PATH and what --env gives", 0 },
@@ -41,8 +42,10 @@ static const struct argp_option option_table[] = {
 	{ "audit", KEY_AUDIT, NULL, 0, "Refuse nothing, report what would be refused", 0 },
 	{ "on-violation", KEY_ON_VIOLATION, "deny|kill", 0,
 	  "What a violation does besides being refused; default: deny", 0 },
-	{ "events", KEY_EVENTS, "FILE|fd:N|unix:PATH|-", 0, "Write Scope events as NDJSON; - is standard error", 0 },
-	{ "json", KEY_JSON, NULL, 0, "Capture the agent's output and print one JSON object at the end", 0 },
+	{ "events", KEY_EVENTS, "FILE|fd:N|unix:PATH|-", 0,
+	  "Write Scope events as NDJSON; - is standard error", 0 },
+	{ "json", KEY_JSON, NULL, 0,
+	  "Capture the agent's output and print one JSON object at the end", 0 },
 	{ "quiet", KEY_QUIET, NULL, 0, "No words for people on standard error but errors", 0 },
 	{ "isolation", KEY_ISOLATION, "process|container", 0, "Default: process", 0 },
 	{ "strict", KEY_STRICT, NULL, 0, "Take warnings about the manifest as errors", 0 },
@@ -77,8 +80,7 @@ int comet_run_timeout_parse(const char *text, int64_t *ms)
 }
 
 /* "OPTION VALUE: WHY" */
-static int refuse(struct comet_error *error, const char *option, const char *value,
-		  const char *why)
+static int refuse(struct comet_error *error, const char *option, const char *value, const char *why)
 {
 	_cleanup_free_ char *quoted = comet_text_quote(value, strlen(value));
 
@@ -202,9 +204,11 @@ static const struct argp argp = {
 	.options = option_table,
 	.parser = parse_option,
 	.args_doc = "PACK -- CMD [ARG...]",
-	.doc = "Run CMD and everything it starts under the capability manifest of PACK, a directory "
+	.doc = "Run CMD and everything it starts under the capability manifest of PACK, a "
+	       "directory "
 	       "with a soyapack.yaml or a manifest file.\v"
-	       "Exit status: that of CMD (128+n when signal n ended it) when nothing was violated; 2 "
+	       "Exit status: that of CMD (128+n when signal n ended it) when nothing was violated; "
+	       "2 "
 	       "usage or invalid manifest; 3 violation; 6 timeout; 125 could not confine, CMD was "
 	       "not run; 126 CMD cannot be executed; 127 CMD not found.",
 };
@@ -223,8 +227,9 @@ static int find_command(int argc, char **argv)
 static int check_complete(const struct comet_run_options *options, struct comet_error *error)
 {
 	if (!options->pack)
-		return comet_error_set(error, EINVAL,
-				       "a PACK is missing: comet run [OPTION...] PACK -- CMD [ARG...]");
+		return comet_error_set(
+			error, EINVAL,
+			"a PACK is missing: comet run [OPTION...] PACK -- CMD [ARG...]");
 	if (!options->command || !options->command[0])
 		return comet_error_set(error, EINVAL,
 				       "a command is missing: comet run [OPTION...] PACK -- CMD "

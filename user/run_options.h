@@ -18,14 +18,14 @@ struct comet_run_options {
 	const char *events;  /* NULL: none */
 	const char **env;    /* NAME=VALUE, in the order given; the array is owned */
 	size_t n_env;
-	int64_t timeout_ms;  /* 0: none */
+	int64_t timeout_ms; /* 0: none */
 	bool clear_env;
 	bool audit;
-	bool kill;           /* --on-violation=kill */
+	bool kill; /* --on-violation=kill */
 	bool json;
 	bool quiet;
 	bool strict;
-	bool help;           /* the help was asked for and printed: nothing else is set */
+	bool help; /* the help was asked for and printed: nothing else is set */
 };
 
 /*

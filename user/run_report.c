@@ -10,7 +10,7 @@
 #include "user/text.h"
 
 int comet_run_report_init(struct comet_run_report *report, const struct comet_run_options *options,
-		      struct comet_error *error)
+			  struct comet_error *error)
 {
 	bool terminal = isatty(STDERR_FILENO);
 	const char *term = getenv("TERM");
@@ -31,8 +31,8 @@ int comet_run_report_init(struct comet_run_report *report, const struct comet_ru
 }
 
 int comet_run_report_open(struct comet_run_report *report, const struct comet_run_options *options,
-		      const struct comet_manifest *manifest, const struct comet_policy *policy,
-		      struct comet_error *error)
+			  const struct comet_manifest *manifest, const struct comet_policy *policy,
+			  struct comet_error *error)
 {
 	int err = comet_scope_new_run_id(report->run.id);
 
@@ -118,7 +118,7 @@ static void send(struct comet_run_report *report, const char *line)
 }
 
 void comet_run_report_started(struct comet_run_report *report, char *const argv[], uint32_t pid,
-			  const char *cgroup)
+			      const char *cgroup)
 {
 	_cleanup_free_ char *line = comet_scope_started(&report->run, argv, pid, cgroup);
 
@@ -148,7 +148,8 @@ static void keep_violation(struct comet_run_report *report, const char *line, co
 		json_array_append_new(report->errors, json_string(text + prefix_len(text)));
 }
 
-void comet_run_report_violation(struct comet_run_report *report, const struct comet_violation *violation)
+void comet_run_report_violation(struct comet_run_report *report,
+				const struct comet_violation *violation)
 {
 	_cleanup_free_ char *line = comet_scope_violation(&report->run, violation);
 	_cleanup_free_ char *text = NULL;
@@ -177,10 +178,11 @@ static void summarize(const struct comet_run_report *report, const struct comet_
 		print("comet: %" PRIu64 " violation%s of %s would have been refused (audit)",
 		      (uint64_t)c->violations, plural(c->violations), report->run.pack);
 	else if (c->violations)
-		print("comet: %" PRIu64 " violation%s of the manifest of %s", (uint64_t)c->violations,
-		      plural(c->violations), report->run.pack);
+		print("comet: %" PRIu64 " violation%s of the manifest of %s",
+		      (uint64_t)c->violations, plural(c->violations), report->run.pack);
 	if (c->lost)
-		print("comet: %" PRIu64 " refusal%s could not be reported as events: they came faster "
+		print("comet: %" PRIu64
+		      " refusal%s could not be reported as events: they came faster "
 		      "than they could be read",
 		      (uint64_t)c->lost, plural(c->lost));
 }
@@ -216,7 +218,7 @@ static json_t *lines(const struct comet_stream *stream)
 }
 
 void comet_run_report_print_result(struct comet_run_report *report,
-			       const struct comet_run_report_result *result)
+				   const struct comet_run_report_result *result)
 {
 	static const struct comet_stream nothing = { .fd = -1 };
 	const struct comet_scope_end *end = result->end;
@@ -235,8 +237,8 @@ void comet_run_report_print_result(struct comet_run_report *report,
 			   capture && capture->truncated, "errors", report->errors, "audit",
 			   report->audit, "audit_truncated", report->audit_truncated, "violations",
 			   (json_int_t)end->counters.violations, "usage", usage);
-	if (!object || json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) < 0 || fputc('\n', stdout) < 0 ||
-	    fflush(stdout) != 0)
+	if (!object || json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) < 0 ||
+	    fputc('\n', stdout) < 0 || fflush(stdout) != 0)
 		print("comet: cannot print the result: %s", strerror(errno));
 	json_decref(object);
 }

@@ -19,13 +19,13 @@
 
 struct comet_run_report {
 	struct comet_scope_run run;
-	struct comet_sink *sink;  /* NULL: no events */
-	bool human;               /* a line for each violation on standard error */
+	struct comet_sink *sink; /* NULL: no events */
+	bool human;              /* a line for each violation on standard error */
 	bool colour;
 	bool quiet;
 	bool json;
 	bool started;
-	json_t *errors, *audit;   /* for --json */
+	json_t *errors, *audit; /* for --json */
 	bool audit_truncated;
 };
 
@@ -38,11 +38,11 @@ struct comet_run_report_result {
 
 /* What can be told before there is a manifest. */
 int comet_run_report_init(struct comet_run_report *report, const struct comet_run_options *options,
-		      struct comet_error *error);
+			  struct comet_error *error);
 /* Opens the sink and makes the run's id. manifest and policy must live as long as report. */
 int comet_run_report_open(struct comet_run_report *report, const struct comet_run_options *options,
-		      const struct comet_manifest *manifest, const struct comet_policy *policy,
-		      struct comet_error *error);
+			  const struct comet_manifest *manifest, const struct comet_policy *policy,
+			  struct comet_error *error);
 /* Frees all; the first error of the sink, 0 when every event went out. */
 int comet_run_report_close(struct comet_run_report *report);
 
@@ -52,13 +52,14 @@ void comet_run_report_warn(void *context, const struct comet_location *location,
 void comet_run_report_error(struct comet_run_report *report, const char *text);
 
 void comet_run_report_started(struct comet_run_report *report, char *const argv[], uint32_t pid,
-			  const char *cgroup);
-void comet_run_report_violation(struct comet_run_report *report, const struct comet_violation *violation);
+			      const char *cgroup);
+void comet_run_report_violation(struct comet_run_report *report,
+				const struct comet_violation *violation);
 /* run_completed, and for people a line about what was counted. */
 void comet_run_report_completed(struct comet_run_report *report, const struct comet_scope_end *end);
 
 /* Prints the --json result on standard output; does nothing without --json. */
 void comet_run_report_print_result(struct comet_run_report *report,
-			       const struct comet_run_report_result *result);
+				   const struct comet_run_report_result *result);
 
 #endif /* COMET_RUN_REPORT_H */

@@ -61,7 +61,8 @@ static int add_path(struct comet_run *run, const char *path, uint32_t access)
 	return comet_policy_add_path(run->policy, &rule, &run->error);
 }
 
-/* By name as well as by object: programs open the terminal again, by the name that ttyname(3) gives. */
+/* By name as well as by object: programs open the terminal again, by the name that ttyname(3)
+ * gives. */
 static int add_terminals(struct comet_run *run)
 {
 	char name[PATH_MAX];

@@ -7,6 +7,7 @@
 #include <cap-ng.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/keyctl.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -25,11 +26,11 @@
  * NET_RAW and NET_ADMIN, SYS_ADMIN, BPF.
  */
 static const unsigned int root_keeps[] = {
-	CAP_CHOWN,  /* install files for other users */
+	CAP_CHOWN,	  /* install files for other users */
 	CAP_DAC_OVERRIDE, /* reach files of other users: what root means to most programs */
-	CAP_FOWNER, /* set modes and times of such files */
-	CAP_FSETID, /* keep setgid on directories while doing so */
-	CAP_KILL,   /* end the workers that changed to another user */
+	CAP_FOWNER,	  /* set modes and times of such files */
+	CAP_FSETID,	  /* keep setgid on directories while doing so */
+	CAP_KILL,	  /* end the workers that changed to another user */
 	CAP_NET_BIND_SERVICE,
 	CAP_SETGID, /* servers and package managers drop to their own user */
 	CAP_SETUID,
@@ -39,8 +40,8 @@ pid_t comet_sandbox_clone(int cgroup, int *pidfd, struct comet_error *error)
 {
 	int fd = -1;
 	struct clone_args args = {
-		.flags = CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNS | CLONE_PIDFD |
-			 CLONE_INTO_CGROUP,
+		.flags =
+			CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNS | CLONE_PIDFD | CLONE_INTO_CGROUP,
 		.pidfd = (uintptr_t)&fd,
 		.exit_signal = SIGCHLD,
 		.cgroup = (uint64_t)cgroup,
@@ -80,6 +81,13 @@ int comet_sandbox_keep(int *const fds[], size_t n)
 	return close_range((unsigned int)next, ~0U, 0) < 0 ? -errno : 0;
 }
 
+int comet_sandbox_renew_keyring(void)
+{
+	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS)
+		return -errno;
+	return 0;
+}
+
 void comet_sandbox_bind_to_parent(void)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -104,8 +112,8 @@ static int limit_bounds(void)
 int comet_sandbox_shed(void)
 {
 	capng_clear(CAPNG_SELECT_ALL);
-	capng_updatev(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED | CAPNG_BOUNDING_SET,
-		      CAP_KILL, -1);
+	capng_updatev(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED | CAPNG_BOUNDING_SET, CAP_KILL,
+		      -1);
 	if (limit_bounds() < 0 || capng_apply(CAPNG_SELECT_CAPS) < 0 ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -EPERM;

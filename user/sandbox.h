@@ -17,20 +17,26 @@
 pid_t comet_sandbox_clone(int cgroup, int *pidfd, struct comet_error *error);
 
 /*
- * Renumbers the n descriptors behind fds to 3, 4, ... (-1 stays -1), close-on-exec, and closes every
- * other one above 2. 0 or negative errno.
+ * Renumbers the n descriptors behind fds to 3, 4, ... (-1 stays -1), close-on-exec, and closes
+ * every other one above 2. 0 or negative errno.
  */
 int comet_sandbox_keep(int *const fds[], size_t n);
 
 /* For pid 1: the kernel's help that it dies with its parent and is not looked into. */
 void comet_sandbox_bind_to_parent(void);
 
+/*
+ * A session keyring of the run's own: the caller's keys are not for the agent. 0 or negative errno;
+ * a kernel without keyrings is no failure.
+ */
+int comet_sandbox_renew_keyring(void);
+
 /* For pid 1, once the agent was forked: keeps only the right to signal what it looks after. */
 int comet_sandbox_shed(void);
 
 /*
- * For the agent, irrevocably: groups, user, capabilities, no_new_privs; with terminal also no way to type
- * into it. *step (a constant text) names what failed.
+ * For the agent, irrevocably: groups, user, capabilities, no_new_privs; with terminal also no way
+ * to type into it. *step (a constant text) names what failed.
  */
 int comet_sandbox_drop(const struct comet_account *account, bool terminal, const char **step);
 

@@ -95,8 +95,8 @@ static int check(const char *what, int expected, int got, struct comet_error *er
 	return comet_error_set(error, EPERM,
 			       "the self-test failed: %s was to be refused with %s, but %s%s: the "
 			       "command was not run",
-			       what, strerrorname_np(expected), got ? "it gave " : "it was let through",
-			       got ? strerror(got) : "");
+			       what, strerrorname_np(expected),
+			       got ? "it gave " : "it was let through", got ? strerror(got) : "");
 }
 
 int comet_selftest_judge(const struct comet_selftest *result, struct comet_error *error)

@@ -12,7 +12,7 @@ struct comet_selftest {
 	int exec_error;
 };
 
-/* The canary of a run: a name in a directory that only root can enter. malloc'ed; NULL: no memory. */
+/* The canary of a run, in a directory that only root can enter. malloc'ed; NULL: no memory. */
 char *comet_selftest_canary(const char *run_id);
 
 /* Makes it: an empty executable file of mode 0755. */

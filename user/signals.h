@@ -6,13 +6,17 @@
 #include <signal.h>
 
 struct comet_signals {
-	sigset_t mask;            /* as comet was started with */
+	sigset_t mask; /* as comet was started with */
 	struct sigaction child;
 	struct sigaction pipe;
 };
 
-/* Blocks what the supervisor reads from its signalfd, and ignores SIGPIPE. */
+/*
+ * Blocks what the supervisor reads from its signalfd, and ignores SIGPIPE; for the rest of this
+ * process's life, so that no signal cuts its last words short.
+ */
 void comet_signals_take(struct comet_signals *before);
+/* For the agent, before its exec. */
 void comet_signals_restore(const struct comet_signals *before);
 
 /* What the supervisor's signalfd listens to. */

@@ -30,7 +30,7 @@ struct loop {
 	struct ring_buffer *ring;
 	int poll, signals, timer;
 	unsigned int records; /* taken in this turn */
-	bool wants_terminal; /* the agent was stopped because it has not got the terminal */
+	bool wants_terminal;  /* the agent was stopped because it has not got the terminal */
 	bool ended;
 };
 
@@ -134,8 +134,8 @@ static void on_message(struct loop *loop, const struct comet_message *message, p
 		on_stopped(loop, message->value);
 		break;
 	case COMET_MESSAGE_EXITED:
-		outcome->status = WIFSIGNALED(message->value) ? 128 + WTERMSIG(message->value) :
-								WEXITSTATUS(message->value);
+		outcome->status = WIFSIGNALED(message->value) ? 128 + WTERMSIG(message->value)
+							      : WEXITSTATUS(message->value);
 		break;
 	case COMET_MESSAGE_FAILED:
 		outcome->failed = true;
@@ -311,8 +311,7 @@ static void drain(struct loop *loop)
 }
 
 int comet_supervise(const struct comet_supervisor *supervisor, const char *program,
-		    const char *directory, struct comet_outcome *outcome,
-		    struct comet_error *error)
+		    const char *directory, struct comet_outcome *outcome, struct comet_error *error)
 {
 	struct loop loop = {
 		.s = supervisor,
@@ -339,6 +338,7 @@ int comet_supervise(const struct comet_supervisor *supervisor, const char *progr
 		drain(&loop);
 	close_loop(&loop);
 	if (err < 0)
-		return comet_error_set(error, -err, "cannot look after the run: %s", strerror(-err));
+		return comet_error_set(error, -err, "cannot look after the run: %s",
+				       strerror(-err));
 	return 0;
 }

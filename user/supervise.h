@@ -14,13 +14,13 @@
 #include "user/terminal.h"
 
 struct comet_supervisor {
-	int control;                    /* the supervisor's end of the control pair */
-	int init;                       /* pidfd of the run's pid 1 */
-	int ring;                       /* ring buffer map */
+	int control; /* the supervisor's end of the control pair */
+	int init;    /* pidfd of the run's pid 1 */
+	int ring;    /* ring buffer map */
 	const struct comet_cgroup *cgroup;
 	struct comet_terminal *terminal;
-	struct comet_capture *capture;  /* NULL: the agent has comet's own output */
-	int64_t timeout_ms;             /* 0: none */
+	struct comet_capture *capture; /* NULL: the agent has comet's own output */
+	int64_t timeout_ms;            /* 0: none */
 	bool kill_on_violation;
 	void (*started)(void *context, pid_t agent);
 	void (*violation)(void *context, const struct comet_violation *violation);
@@ -29,11 +29,11 @@ struct comet_supervisor {
 };
 
 struct comet_outcome {
-	pid_t agent;          /* 0: it never came so far */
-	int status;           /* exit code as a shell gives it, 128+n on a signal; -1: none */
+	pid_t agent; /* 0: it never came so far */
+	int status;  /* exit code as a shell gives it, 128+n on a signal; -1: none */
 	bool timed_out;
-	int exec_error;       /* errno of the exec, 0: it worked */
-	bool failed;          /* the agent could not be prepared: failure says why */
+	int exec_error; /* errno of the exec, 0: it worked */
+	bool failed;    /* the agent could not be prepared: failure says why */
 	struct comet_error failure;
 };
 

@@ -229,7 +229,7 @@ static void test_skill_and_memory(void **state)
 		  "error: 10:31: " INVALID "Memory: mount.access must be ro/rw, got \"r\"" },
 		{ "access: ro", "access: rw", "Memory soyapack.v0/shelf@1.0.0" },
 		{ "format: embeddings", "format: csv",
-		  "error: 10:42: " INVALID
+		  "error: 10:43: " INVALID
 		  "Memory: mount.format must be embeddings/kv/json-lines, got \"csv\"" },
 		{ "embedding:", "x:",
 		  "error: 10:8: " INVALID
@@ -243,10 +243,10 @@ static void test_skill_and_memory(void **state)
 		  "error: 12:11: " INVALID "Memory: contents[] must have at least one entry" },
 		{ "path: a, ", "", "error: 12:12: " INVALID "Memory: contents[0].path is required" },
 		{ "sha256: 0", "sha256: F",
-		  "error: 12:29: " INVALID
+		  "error: 12:30: " INVALID
 		  "Memory: contents[0].sha256 must be 64-char hex, got \"F123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"" },
 		{ "size: 1", "size: -1",
-		  "error: 12:101: " INVALID "Memory: contents[0].size must be >= 0" },
+		  "error: 12:102: " INVALID "Memory: contents[0].size must be >= 0" },
 	};
 
 	(void)state;

@@ -5,6 +5,7 @@ In the names of the tests: W is declared for reading and writing, R for reading 
 undeclared file that holds CANARY. The file seen from outside, the listener, the exit code and the
 events decide, not what the client printed.
 """
+import contextlib
 import json
 import os
 import shutil
@@ -53,7 +54,7 @@ class Result:
 
     def __repr__(self):
         return (f"exit {self.code}\nout: {self.out!r}\nerr: {self.err!r}\n"
-                + "\n".join(json.dumps(e) for e in self.events))
+                + "\n".join(json.dumps(e) for e in self.events if e["kind"] != "run_started"))
 
 
 class Box:
@@ -140,12 +141,23 @@ class Box:
         if os.path.exists(events):
             with open(events, encoding="utf-8") as f:
                 result.events = [json.loads(line) for line in f]
-        self.notes[-1] = f"$ comet run ... -- {' '.join(command)}\n{result}"
+        self.notes[-1] = f"$ comet run ... -- {' '.join(command).replace(ATTEMPT, '')}\n{result}"
         return result
 
     def python(self, pack, code, *arguments, **more):
         """A Python agent; `code` may use ATTEMPT, see below."""
         return self.run(pack, PYTHON, "-c", ATTEMPT + code, *arguments, **more)
+
+    def tries(self, pack, attempts, before="", **more):
+        """A Python agent that makes each (expression, answer of attempt()) in turn."""
+        code = before + "".join(f"attempt(lambda: {what})\n" for what, _ in attempts)
+        result = self.python(pack, code, **more)
+        found = result.out.splitlines()
+        found += ["nothing"] * (len(attempts) - len(found))
+        wrong = [f"{what}: expected {answer}, found {word}"
+                 for (what, answer), word in zip(attempts, found) if word != answer]
+        check(not wrong, "\n".join(wrong))
+        return result
 
     def listen(self, kind=socket.SOCK_STREAM, address="127.0.0.1", port=0):
         """A listener that records what arrives. It has .port and .got (list of bytes)."""
@@ -153,10 +165,15 @@ class Box:
         self.closers.append(listener.close)
         return listener
 
+    def listen_unix(self, kind, name):
+        listener = UnixListener(kind, name)
+        self.closers.append(listener.close)
+        return listener
+
 
 # For agents: attempt(f) prints the errno name of what f() raises, or "ok"; one word a line.
 ATTEMPT = """
-import errno, os, socket, subprocess, sys
+import errno, os, socket, subprocess, sys, time
 def attempt(f, *a, **k):
     try:
         f(*a, **k)
@@ -171,7 +188,38 @@ def write(p, d=b"x"):
         f.write(d)
 def run(*c):
     subprocess.run(c, check=True)
+def wait(p):
+    while not os.path.exists(p):
+        time.sleep(0.02)
 """
+
+
+@contextlib.contextmanager
+def meanwhile(function, *arguments):
+    """Runs function in a thread beside the body; what it raises is raised at the body's end."""
+    raised = []
+
+    def main():
+        try:
+            function(*arguments)
+        except BaseException as e:
+            raised.append(e)
+
+    thread = threading.Thread(target=main, daemon=True)
+    thread.start()
+    yield
+    thread.join(10)
+    check(not thread.is_alive(), "what runs beside the agent did not end")
+    if raised:
+        raise raised[0]
+
+
+def wait(path, seconds=30):
+    """Until path is there; the agent's wait() is its counterpart."""
+    end = time.monotonic() + seconds
+    while not os.path.exists(path):
+        check(time.monotonic() < end, f"{path} did not appear")
+        time.sleep(0.02)
 
 
 class Listener:
@@ -188,6 +236,9 @@ class Listener:
             self.socket.listen(64)
         self.address = address
         self.port = self.socket.getsockname()[1]
+        self.start()
+
+    def start(self):
         self.thread = threading.Thread(target=self.serve, daemon=True)
         self.thread.start()
 
@@ -219,6 +270,21 @@ class Listener:
 
     def close(self):
         self.socket.close()
+
+
+class UnixListener(Listener):
+    """The same at a path, or at an abstract name that is written with @ in place of NUL."""
+
+    def __init__(self, kind, name):
+        self.kind = kind
+        self.got = []
+        self.address = name
+        self.port = None
+        self.socket = socket.socket(socket.AF_UNIX, kind)
+        self.socket.bind("\0" + name[1:] if name.startswith("@") else name)
+        if kind == socket.SOCK_STREAM:
+            self.socket.listen(64)
+        self.start()
 
 
 def check(condition, message):
