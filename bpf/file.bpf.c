@@ -151,6 +151,10 @@ int BPF_PROG(comet_inode_readlink, struct dentry *dentry, int ret)
 	if (!layers)
 		return 0;
 	request.dentry = comet_address_of(dentry);
+	/* Most links are granted by a directory on their own filesystem. */
+	if ((comet_rights(request.dentry, 0, layers->policy[0], request.need) & request.need) !=
+	    request.need)
+		request.mount = comet_find_mount(request.dentry, layers->policy[0], request.need);
 	return comet_verdict(comet_decide_file(layers, &request));
 }
 

@@ -245,3 +245,81 @@ __u32 comet_rights(__u64 dentry, __u64 mount, __u32 policy, __u32 need)
 		walk.granted |= COMET_FS_NO_PATH;
 	return walk.granted;
 }
+
+#define COMET_MOUNTS_MAX 256
+
+/* Since 6.18 the mounts of a superblock are chained by pointers of their own. */
+struct super_block___chain {
+	struct mount *s_mounts;
+} __attribute__((preserve_access_index));
+
+struct mount___chain {
+	struct mount *mnt_next_for_sb;
+} __attribute__((preserve_access_index));
+
+struct comet_mounts {
+	__u64 at;    /* struct mount; 0: the end */
+	__u64 end;   /* where a list that is a ring ends */
+	__u64 ns;
+	__u64 dentry;
+	__u64 found;
+	__u32 policy;
+	__u32 need;
+};
+
+static __always_inline __u64 comet_first_mount(struct super_block *sb, __u64 *end)
+{
+	struct super_block___chain *chain = (void *)sb;
+	struct mount *mount;
+
+	*end = 0;
+	if (bpf_core_field_exists(struct mount___chain, mnt_next_for_sb))
+		return (__u64)BPF_CORE_READ(chain, s_mounts);
+	mount = container_of(BPF_CORE_READ(sb, s_mounts.next), struct mount, mnt_instance);
+	*end = (__u64)container_of((void *)sb + bpf_core_field_offset(struct super_block, s_mounts),
+				   struct mount, mnt_instance);
+	return (__u64)mount;
+}
+
+static __always_inline __u64 comet_next_mount(__u64 at)
+{
+	struct mount___chain *chain = (void *)at;
+	struct mount *mount = (void *)at;
+
+	if (bpf_core_field_exists(struct mount___chain, mnt_next_for_sb))
+		return (__u64)BPF_CORE_READ(chain, mnt_next_for_sb);
+	return (__u64)container_of(BPF_CORE_READ(mount, mnt_instance.next), struct mount,
+				   mnt_instance);
+}
+
+static long comet_try_mount(__u32 index, struct comet_mounts *mounts)
+{
+	struct mount *mount = (struct mount *)mounts->at;
+	__u64 vfsmount;
+
+	if (!mounts->at || mounts->at == mounts->end)
+		return 1;
+	vfsmount = mounts->at + bpf_core_field_offset(struct mount, mnt);
+	mounts->at = comet_next_mount(mounts->at);
+	if ((__u64)BPF_CORE_READ(mount, mnt_ns) != mounts->ns)
+		return 0;
+	mounts->found = vfsmount;
+	return (comet_rights(mounts->dentry, vfsmount, mounts->policy, mounts->need) &
+		mounts->need) == mounts->need;
+}
+
+__u64 comet_find_mount(__u64 dentry, __u32 policy, __u32 need)
+{
+	struct dentry *object = (struct dentry *)dentry;
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct comet_mounts mounts = {
+		.ns = (__u64)BPF_CORE_READ(task, nsproxy, mnt_ns),
+		.dentry = dentry,
+		.policy = policy,
+		.need = need,
+	};
+
+	mounts.at = comet_first_mount(BPF_CORE_READ(object, d_sb), &mounts.end);
+	bpf_loop(COMET_MOUNTS_MAX, comet_try_mount, &mounts, 0);
+	return mounts.found;
+}

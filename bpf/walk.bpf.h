@@ -20,6 +20,13 @@
  */
 __u32 comet_rights(__u64 dentry, __u64 mount, __u32 policy, __u32 need);
 
+/*
+ * For hooks that know an object but not the mount: of the mounts of its filesystem in the caller's
+ * mount namespace one through which the policy grants need; else one of them, for the event's
+ * path; 0: none. Where one of several ways to an object is granted, the object is.
+ */
+__u64 comet_find_mount(__u64 dentry, __u32 policy, __u32 need);
+
 #define COMET_WALK_STEPS 4096 /* more than PATH_MAX / 2 components; past it: refused */
 
 /*

@@ -190,6 +190,7 @@ struct comet_counters {
 	__u64 delivered;  /* events put into the ring buffer */
 	__u64 folded;     /* refusals told only by a later event's count */
 	__u64 lost;       /* ring buffer full: refused all the same */
+	__u64 dropped;    /* packets that the filter on the cgroup dropped; TCP's are no refusals */
 };
 
 /*
@@ -204,7 +205,7 @@ struct comet_instance {
 	__u32 n_maps;
 	__u32 next_policy; /* ids are given once */
 	__u32 dump_program; /* the iterator that tells identities */
-	__u32 padding;
+	__u32 packet_program; /* attached to each run's own cgroup */
 	char build[64];   /* SHA-256 of the BPF object, hex: another build's set is not adopted */
 	__u32 links[COMET_INSTANCE_LINKS];
 	__u32 maps[COMET_INSTANCE_MAPS]; /* in the order of enum comet_map */

@@ -188,7 +188,9 @@ static const struct comet_base_entry quiet[] = {
 	{ "/etc/ssh/ssh_config.d", ETC_PROBE, QUIET, TREE },
 	{ "/etc/ssh/ssh_known_hosts", ETC_PROBE, QUIET, TREE },
 	{ "/run/host", "user names from the container manager", QUIET, TREE },
+	{ "/run/nscd", "names from the host's cache", QUIET, TREE },
 	{ "/run/systemd", "user names and state of the system manager", QUIET, TREE },
+	{ "/var/lib/sss", "user names from the host's domain", QUIET, TREE },
 	{ "/dev", "names of devices", QUIET, SELF },
 	{ "/dev/pts", "the name of the terminal", QUIET, TREE },
 

@@ -27,13 +27,16 @@ static const struct {
 	const char *key;
 	enum family family;
 } keys[] = {
-	{ "network_out", FAMILY_GO },	{ "fs_read", FAMILY_GO },     { "fs_write", FAMILY_GO },
-	{ "mcp_tools", FAMILY_GO },	{ "storage_nas", FAMILY_GO }, { "network.out", FAMILY_SPEC },
-	{ "fs.read", FAMILY_SPEC },	{ "fs.write", FAMILY_SPEC },  { "mcp.tools", FAMILY_SPEC },
-	{ "storage.nas", FAMILY_SPEC }, { "storage", FAMILY_SPEC },   { "egress", FAMILY_SEED },
-	{ "fs", FAMILY_SEED },		{ "exec", FAMILY_NONE },      { "syscalls", FAMILY_NONE },
-	{ "llm", FAMILY_NONE },		{ "memory", FAMILY_NONE },    { "secrets", FAMILY_NONE },
-	{ "resources", FAMILY_NONE },	{ "determinism_tier", FAMILY_NONE },
+	{ "network_out", FAMILY_GO }, { "fs_read", FAMILY_GO },
+	{ "fs_write", FAMILY_GO },    { "mcp_tools", FAMILY_GO },
+	{ "storage_nas", FAMILY_GO }, { "network.out", FAMILY_SPEC },
+	{ "fs.read", FAMILY_SPEC },   { "fs.write", FAMILY_SPEC },
+	{ "mcp.tools", FAMILY_SPEC }, { "storage.nas", FAMILY_SPEC },
+	{ "storage", FAMILY_SPEC },   { "egress", FAMILY_SEED },
+	{ "fs", FAMILY_SEED },	      { "exec", FAMILY_NONE },
+	{ "syscalls", FAMILY_NONE },  { "llm", FAMILY_NONE },
+	{ "memory", FAMILY_NONE },    { "secrets", FAMILY_NONE },
+	{ "resources", FAMILY_NONE }, { "determinism_tier", FAMILY_NONE },
 };
 
 static enum family family_of(const struct comet_node *key)
@@ -192,6 +195,7 @@ int comet_block_read_file(struct comet_report *report, const struct comet_node *
 	struct comet_value go;
 	enum family family;
 	struct comet_map map;
+	bool whole;
 	int r;
 
 	r = comet_map_read(report, root, &map);
@@ -202,7 +206,9 @@ int comet_block_read_file(struct comet_report *report, const struct comet_node *
 		root = comet_node_target(wrapped->value);
 		if (comet_node_is_null(root))
 			return 0;
-		r = comet_map_read(report, root, &map);
+		r = comet_grant_check_whole(report, wrapped->value, &whole);
+		if (r == 0)
+			r = comet_map_read(report, root, &map);
 		if (r < 0)
 			return r;
 	}

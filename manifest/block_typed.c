@@ -55,17 +55,17 @@ static int check_rule_keys(struct comet_report *report, const struct comet_value
 			near = comet_suggest(key->text, key->size, known, COMET_ARRAY_SIZE(known));
 			comet_quote(key->text, key->size, quoted, sizeof(quoted));
 			r = comet_report_warn(report, key,
-					      "\"%s\" means nothing in an egress entry%s%s%s", quoted,
-					      near ? " (did you mean \"" : "", near ? near : "",
-					      near ? "\"?)" : "");
+					      "\"%s\" means nothing in an egress entry%s%s%s",
+					      quoted, near ? " (did you mean \"" : "",
+					      near ? near : "", near ? "\"?)" : "");
 		}
 	}
 	return r;
 }
 
 /* Upstream has checked its own dialect; the words of the specification are checked here. */
-static int check_rule(struct comet_report *report, const struct comet_value *rule,
-		      bool is_spec, enum comet_protocol *protocol)
+static int check_rule(struct comet_report *report, const struct comet_value *rule, bool is_spec,
+		      enum comet_protocol *protocol)
 {
 	static const char *const go_words[] = { "http", "https", "grpc", "quic", NULL };
 	static const char *const spec_words[] = { "http", "https", "tcp", "udp", NULL };
@@ -81,17 +81,15 @@ static int check_rule(struct comet_report *report, const struct comet_value *rul
 					 "expected a port from 1 to 65535, found %lld",
 					 (long long)port->integer);
 	if (!comet_value_is_among(proto, is_spec ? spec_words : go_words))
-		return comet_report_fail(report, proto->node ? proto->node : rule->node,
-					 "expected a proto of %s, found \"%s\"",
-					 is_spec ? "http, https, tcp, udp" :
-						   "http, https, grpc, quic",
-					 comet_quote(proto->text, proto->size, quoted,
-						     sizeof(quoted)));
+		return comet_report_fail(
+			report, proto->node ? proto->node : rule->node,
+			"expected a proto of %s, found \"%s\"",
+			is_spec ? "http, https, tcp, udp" : "http, https, grpc, quic",
+			comet_quote(proto->text, proto->size, quoted, sizeof(quoted)));
 	return comet_protocol_from_str(proto->text, protocol);
 }
 
-static int read_egress(struct comet_report *report, const struct comet_value *list,
-		       bool is_spec)
+static int read_egress(struct comet_report *report, const struct comet_value *list, bool is_spec)
 {
 	bool good;
 	int r;
@@ -133,9 +131,9 @@ static int read_egress(struct comet_report *report, const struct comet_value *li
 /* Said once each, and only where the pack counts on it: an empty list asks for nothing. */
 static int warn_not_enforced(struct comet_report *report, const struct comet_value *block)
 {
-	static const char *const lists[] = { "syscalls",    "llm",	   "mcp_tools",
-					     "mcp.tools",   "memory",	   "storage_nas",
-					     "storage.nas", "storage",	   "secrets" };
+	static const char *const lists[] = { "syscalls",    "llm",     "mcp_tools",
+					     "mcp.tools",   "memory",  "storage_nas",
+					     "storage.nas", "storage", "secrets" };
 	static const char *const numbers[] = { "cpu", "ram_mb", "gpu" };
 	const struct comet_value *resources = comet_value_field(block, "resources");
 	int r = 0;
@@ -168,8 +166,8 @@ int comet_block_read_shared(struct comet_report *report, const struct comet_valu
 	int r;
 
 	if (!comet_value_is_empty(tier)) {
-		manifest->determinism_tier = comet_arena_copy(report->arena, tier->text,
-							      tier->size);
+		manifest->determinism_tier =
+			comet_arena_copy(report->arena, tier->text, tier->size);
 		if (!manifest->determinism_tier)
 			return comet_report_no_memory(report);
 	}
@@ -191,8 +189,7 @@ int comet_block_read_typed(struct comet_report *report, const struct comet_value
 {
 	int r;
 
-	r = read_egress(report,
-			comet_value_field(block, is_spec ? "network.out" : "network_out"),
+	r = read_egress(report, comet_value_field(block, is_spec ? "network.out" : "network_out"),
 			is_spec);
 	if (r == 0)
 		r = read_paths(report, comet_value_field(block, is_spec ? "fs.read" : "fs_read"),

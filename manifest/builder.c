@@ -68,8 +68,8 @@ static int append(struct comet_builder *builder, struct comet_node *node)
 	return 0;
 }
 
-static int add_node(struct comet_builder *builder, const yaml_event_t *event, enum comet_node_kind kind,
-		    struct comet_node **added)
+static int add_node(struct comet_builder *builder, const yaml_event_t *event,
+		    enum comet_node_kind kind, struct comet_node **added)
 {
 	struct comet_node *node;
 	char text[128];
@@ -78,7 +78,8 @@ static int add_node(struct comet_builder *builder, const yaml_event_t *event, en
 		snprintf(text, sizeof(text),
 			 "expected at most %d values and keys, found more (split the pack)",
 			 COMET_DOCUMENT_NODES_MAX);
-		return comet_builder_fail(builder, event->start_mark.line, event->start_mark.column, text);
+		return comet_builder_fail(builder, event->start_mark.line, event->start_mark.column,
+					  text);
 	}
 	node = comet_arena_alloc(builder->arena, sizeof(*node));
 	if (!node)
@@ -91,7 +92,8 @@ static int add_node(struct comet_builder *builder, const yaml_event_t *event, en
 	return append(builder, node);
 }
 
-static int set_anchor(struct comet_builder *builder, const yaml_char_t *name, struct comet_node *node)
+static int set_anchor(struct comet_builder *builder, const yaml_char_t *name,
+		      struct comet_node *node)
 {
 	struct anchor *anchor;
 	struct anchor **found;
@@ -101,8 +103,8 @@ static int set_anchor(struct comet_builder *builder, const yaml_char_t *name, st
 	anchor = comet_arena_alloc(builder->arena, sizeof(*anchor));
 	if (!anchor)
 		return comet_builder_no_memory(builder);
-	anchor->name = comet_arena_copy(builder->arena, (const char *)name,
-					strlen((const char *)name));
+	anchor->name =
+		comet_arena_copy(builder->arena, (const char *)name, strlen((const char *)name));
 	if (!anchor->name)
 		return comet_builder_no_memory(builder);
 	found = tsearch(anchor, &builder->anchors, compare_anchors);
@@ -119,33 +121,37 @@ static int set_tag(struct comet_builder *builder, const yaml_event_t *event, con
 {
 	const char *text = (const char *)tag;
 	size_t prefix = strlen(LONG_TAG_PREFIX);
+	char shown[4 * TAG_MAX + 1];
 
 	node->tag = fallback;
 	if (!text || !*text || strcmp(text, "!") == 0)
 		return 0;
 	if (strlen(text) > TAG_MAX)
-		return comet_builder_fail(builder, event->start_mark.line, event->start_mark.column,
-			       "expected a tag of at most 256 bytes, found a longer one");
-	node->tagged = true;
-	if (strncmp(text, LONG_TAG_PREFIX, prefix) == 0)
-		node->tag = comet_arena_format(builder->arena, "!!%s", text + prefix);
+		return comet_builder_fail(
+			builder, event->start_mark.line, event->start_mark.column,
+			"expected a tag of at most 256 bytes, found a longer one");
+	/* `%1b` in a tag is a byte like any other, and tags go into messages. */
+	comet_show(text, strlen(text), shown, sizeof(shown));
+	if (strncmp(shown, LONG_TAG_PREFIX, prefix) == 0)
+		node->tag = comet_arena_format(builder->arena, "!!%s", shown + prefix);
 	else
-		node->tag = comet_arena_copy(builder->arena, text, strlen(text));
+		node->tag = comet_arena_copy(builder->arena, shown, strlen(shown));
 	return node->tag ? 0 : comet_builder_no_memory(builder);
 }
 
 /* Upstream's scanner ends an unquoted word in brackets at a question mark, and then gives up. */
 static int check_question_mark(struct comet_builder *builder, const yaml_event_t *event)
 {
-	const struct comet_node *parent = builder->depth ? builder->frames[builder->depth - 1].node :
-							   NULL;
+	const struct comet_node *parent =
+		builder->depth ? builder->frames[builder->depth - 1].node : NULL;
 	char text[96];
 
 	if (event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE || !parent || parent->plain ||
 	    !memchr(event->data.scalar.value, '?', event->data.scalar.length))
 		return 0;
 	if (parent->line > 1)
-		snprintf(text, sizeof(text), COMET_PARSE_PREFIX "line %u: did not find expected ',' or '%c'",
+		snprintf(text, sizeof(text),
+			 COMET_PARSE_PREFIX "line %u: did not find expected ',' or '%c'",
 			 parent->line - 1, parent->kind == COMET_NODE_MAPPING ? '}' : ']');
 	else
 		snprintf(text, sizeof(text), COMET_PARSE_PREFIX "did not find expected ',' or '%c'",
@@ -174,16 +180,16 @@ int comet_builder_scalar(struct comet_builder *builder, const yaml_event_t *even
 	node->size = size;
 	if (node->plain) {
 		comet_scalar_resolve(value, size, &meaning);
-		tag = comet_bytes_are(value, size, "<<") ? COMET_TAG_MERGE :
-							    comet_scalar_tag(&meaning);
+		tag = comet_bytes_are(value, size, "<<") ? COMET_TAG_MERGE
+							 : comet_scalar_tag(&meaning);
 	}
 	r = set_tag(builder, event, event->data.scalar.tag, tag, node);
 	if (r < 0)
 		return r;
 	builder->last = event->data.scalar.style == YAML_SINGLE_QUOTED_SCALAR_STYLE ||
-					event->data.scalar.style == YAML_DOUBLE_QUOTED_SCALAR_STYLE ?
-				NULL :
-				node;
+					event->data.scalar.style == YAML_DOUBLE_QUOTED_SCALAR_STYLE
+				? NULL
+				: node;
 	builder->last_line = event->end_mark.line;
 	return set_anchor(builder, event->data.scalar.anchor, node);
 }
@@ -198,8 +204,10 @@ int comet_builder_alias(struct comet_builder *builder, const yaml_event_t *event
 	int r;
 
 	if (!found) {
-		snprintf(text, sizeof(text), COMET_PARSE_PREFIX "unknown anchor '%.100s' referenced", name);
-		return comet_builder_fail(builder, event->start_mark.line, event->start_mark.column, text);
+		snprintf(text, sizeof(text),
+			 COMET_PARSE_PREFIX "unknown anchor '%.100s' referenced", name);
+		return comet_builder_fail(builder, event->start_mark.line, event->start_mark.column,
+					  text);
 	}
 	r = add_node(builder, event, COMET_NODE_ALIAS, &node);
 	if (r < 0)
@@ -212,7 +220,8 @@ int comet_builder_alias(struct comet_builder *builder, const yaml_event_t *event
 	return 0;
 }
 
-int comet_builder_open(struct comet_builder *builder, const yaml_event_t *event, enum comet_node_kind kind)
+int comet_builder_open(struct comet_builder *builder, const yaml_event_t *event,
+		       enum comet_node_kind kind)
 {
 	bool is_map = kind == COMET_NODE_MAPPING;
 	struct comet_node *node;
@@ -223,7 +232,8 @@ int comet_builder_open(struct comet_builder *builder, const yaml_event_t *event,
 		snprintf(text, sizeof(text),
 			 "expected at most %d lists and maps inside each other, found more",
 			 COMET_DOCUMENT_DEPTH_MAX);
-		return comet_builder_fail(builder, event->start_mark.line, event->start_mark.column, text);
+		return comet_builder_fail(builder, event->start_mark.line, event->start_mark.column,
+					  text);
 	}
 	r = add_node(builder, event, kind, &node);
 	if (r < 0)
@@ -233,15 +243,15 @@ int comet_builder_open(struct comet_builder *builder, const yaml_event_t *event,
 		    is_map ? COMET_TAG_MAP : COMET_TAG_SEQ, node);
 	if (r < 0)
 		return r;
-	node->plain = is_map ? event->data.mapping_start.style != YAML_FLOW_MAPPING_STYLE :
-			       event->data.sequence_start.style != YAML_FLOW_SEQUENCE_STYLE;
+	node->plain = is_map ? event->data.mapping_start.style != YAML_FLOW_MAPPING_STYLE
+			     : event->data.sequence_start.style != YAML_FLOW_SEQUENCE_STYLE;
 	builder->frames[builder->depth].node = node;
 	builder->frames[builder->depth].first = builder->n_pending;
 	builder->depth++;
 	builder->last = NULL;
 	return set_anchor(builder,
-			  is_map ? event->data.mapping_start.anchor :
-				   event->data.sequence_start.anchor,
+			  is_map ? event->data.mapping_start.anchor
+				 : event->data.sequence_start.anchor,
 			  node);
 }
 
@@ -257,8 +267,8 @@ int comet_builder_end(struct comet_builder *builder)
 		builder->last = NULL;
 	if (!node->n_children)
 		return 0;
-	node->children = comet_arena_array(builder->arena, node->n_children,
-					   sizeof(struct comet_node *));
+	node->children =
+		comet_arena_array(builder->arena, node->n_children, sizeof(struct comet_node *));
 	if (!node->children)
 		return comet_builder_no_memory(builder);
 	memcpy(node->children, builder->pending + frame->first,

@@ -30,9 +30,9 @@ struct comet_builder {
 	struct comet_node **pending; /* children of the open frames, innermost last */
 	size_t n_pending, pending_room;
 	size_t n_nodes;
-	void *anchors; /* tsearch tree of struct anchor: no hash to collide on purpose */
-	struct comet_node *last;   /* the scalar or alias that ended the input so far */
-	size_t last_line;          /* where it ended, from 0 */
+	void *anchors;		 /* tsearch tree of struct anchor: no hash to collide on purpose */
+	struct comet_node *last; /* the scalar or alias that ended the input so far */
+	size_t last_line;	 /* where it ended, from 0 */
 };
 
 /* All return 0 or a negative errno with the error set. */
@@ -43,8 +43,7 @@ int comet_builder_open(struct comet_builder *builder, const yaml_event_t *event,
 int comet_builder_end(struct comet_builder *builder);
 
 /* line and column from 0. */
-int comet_builder_fail(struct comet_builder *builder, size_t line, size_t column,
-		       const char *text);
+int comet_builder_fail(struct comet_builder *builder, size_t line, size_t column, const char *text);
 int comet_builder_no_memory(struct comet_builder *builder);
 void comet_builder_close(struct comet_builder *builder);
 

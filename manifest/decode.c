@@ -14,8 +14,8 @@
 
 #define DEPTH_MAX 1000 /* aliases inside anchored nodes can nest deeper than the text does */
 
-bool comet_decode_fatal(struct comet_decoder *d, const struct comet_node *node,
-			const char *format, ...)
+bool comet_decode_fatal(struct comet_decoder *d, const struct comet_node *node, const char *format,
+			...)
 {
 	va_list args;
 
@@ -70,9 +70,11 @@ bool comet_decode_wrong_type(struct comet_decoder *d, const struct comet_node *n
 
 	if (*node->tag)
 		tag = node->tag;
+	/* A list or map has no text; a scalar that claims to be one is shown glued to its tag. */
 	if (strcmp(tag, COMET_TAG_SEQ) == 0 || strcmp(tag, COMET_TAG_MAP) == 0) {
-		return comet_decode_fault(d, node, type, "line %u: cannot unmarshal %s into %s",
-					  node->line, tag, type->name);
+		comet_show(node->text, node->size, quoted, sizeof(quoted));
+		return comet_decode_fault(d, node, type, "line %u: cannot unmarshal %s%s into %s",
+					  node->line, tag, quoted, type->name);
 	}
 	comet_show(node->text, whole ? node->size : 7, quoted, sizeof(quoted));
 	return comet_decode_fault(d, node, type, "line %u: cannot unmarshal %s `%s%s` into %s",
@@ -85,9 +87,9 @@ static bool count_step(struct comet_decoder *d, const struct comet_node *node)
 	const double low = 400000;
 	const double high = 4000000;
 	double steps = (double)++d->n_steps;
-	double allowed = steps <= low ? 0.99 :
-			 steps >= high ? 0.10 :
-					 0.99 - 0.89 * ((steps - low) / (high - low));
+	double allowed = steps <= low	 ? 0.99
+			 : steps >= high ? 0.10
+					 : 0.99 - 0.89 * ((steps - low) / (high - low));
 
 	if (d->alias_depth)
 		d->n_alias_steps++;
@@ -96,7 +98,8 @@ static bool count_step(struct comet_decoder *d, const struct comet_node *node)
 		return comet_decode_fatal(d, node, "yaml: document contains excessive aliasing");
 	if (d->depth > DEPTH_MAX)
 		return comet_decode_fatal(
-			d, node, "expected at most %d aliases and lists inside each other, found more",
+			d, node,
+			"expected at most %d aliases and lists inside each other, found more",
 			DEPTH_MAX);
 	return !d->fatal;
 }
@@ -234,8 +237,8 @@ static bool decode_sequence(struct comet_decoder *d, const struct comet_node *no
 	value->n_items = 0;
 	value->items = NULL;
 	if (type->kind == COMET_TYPE_LIST && node->n_children) {
-		value->items = comet_arena_array(d->arena, node->n_children,
-						 sizeof(struct comet_value));
+		value->items =
+			comet_arena_array(d->arena, node->n_children, sizeof(struct comet_value));
 		if (!value->items)
 			return comet_decode_no_memory(d);
 	}

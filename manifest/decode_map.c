@@ -299,8 +299,8 @@ static bool decode_text_map(struct comet_decoder *d, const struct comet_node *no
 	const struct comet_node *from = NULL;
 	struct comet_value *bigger;
 
-	bigger = comet_arena_array(d->arena, value->n_items + node->n_children / 2,
-				   sizeof(*bigger));
+	bigger =
+		comet_arena_array(d->arena, value->n_items + node->n_children / 2, sizeof(*bigger));
 	if (!bigger)
 		return comet_decode_no_memory(d);
 	if (value->n_items)

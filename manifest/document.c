@@ -13,7 +13,8 @@
 
 #define DIRECTIVES_MAX 100
 
-static void locate_offset(const struct comet_builder *builder, size_t end, size_t *line, size_t *column)
+static void locate_offset(const struct comet_builder *builder, size_t end, size_t *line,
+			  size_t *column)
 {
 	*line = 0;
 	*column = 0;
@@ -41,8 +42,10 @@ static int fail_reader(struct comet_builder *builder)
 static int fail_parser(struct comet_builder *builder)
 {
 	const yaml_parser_t *parser = &builder->parser;
-	const char *problem = parser->problem ? parser->problem : "unknown problem parsing YAML content";
-	size_t line = parser->context_mark.line ? parser->context_mark.line : parser->problem_mark.line;
+	const char *problem =
+		parser->problem ? parser->problem : "unknown problem parsing YAML content";
+	size_t line =
+		parser->context_mark.line ? parser->context_mark.line : parser->problem_mark.line;
 	char text[512];
 
 	if (parser->error == YAML_MEMORY_ERROR)
@@ -55,7 +58,8 @@ static int fail_parser(struct comet_builder *builder)
 		snprintf(text, sizeof(text), COMET_PARSE_PREFIX "line %zu: %s", line, problem);
 	else
 		snprintf(text, sizeof(text), COMET_PARSE_PREFIX "%s", problem);
-	return comet_builder_fail(builder, parser->problem_mark.line, parser->problem_mark.column, text);
+	return comet_builder_fail(builder, parser->problem_mark.line, parser->problem_mark.column,
+				  text);
 }
 
 /*
@@ -150,8 +154,8 @@ static int check_directives(struct comet_builder *builder)
 		count += (left >= 4 && memcmp(at, narrow, 4) == 0) ||
 			 (left >= sizeof(wide) && memcmp(at, wide, sizeof(wide)) == 0);
 		if (count > DIRECTIVES_MAX)
-			return comet_builder_fail(builder, 0, 0,
-						  "expected at most 100 %TAG directives, found more");
+			return comet_builder_fail(
+				builder, 0, 0, "expected at most 100 %TAG directives, found more");
 	}
 	return 0;
 }
@@ -215,9 +219,8 @@ int comet_document_parse(struct comet_arena *arena, const char *name, const void
 	builder->bytes = bytes;
 	builder->size = size;
 	if (size > COMET_DOCUMENT_SIZE_MAX)
-		return comet_error_set(error, EINVAL,
-				       "%s: expected at most %zu bytes, found more", name,
-				       COMET_DOCUMENT_SIZE_MAX);
+		return comet_error_set(error, EINVAL, "%s: expected at most %zu bytes, found more",
+				       name, COMET_DOCUMENT_SIZE_MAX);
 	if (!yaml_parser_initialize(&builder->parser))
 		return comet_builder_no_memory(builder);
 	yaml_parser_set_input_string(&builder->parser, size ? bytes : (const void *)"\n",

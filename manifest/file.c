@@ -71,11 +71,17 @@ static int read_all(struct comet_file *file, int fd, struct comet_error *error)
 
 int comet_file_read(struct comet_file *file, struct comet_error *error)
 {
-	int fd = open(file->name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	/* A FIFO without a writer must not hang whoever looks at a pack: it is an empty file. */
+	int fd = open(file->name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	int r;
 
 	if (fd < 0)
 		return fail(file, errno, true, error);
+	if (fcntl(fd, F_SETFL, 0) < 0) {
+		r = fail(file, errno, true, error);
+		close(fd);
+		return r;
+	}
 	r = read_all(file, fd, error);
 	close(fd);
 	return r;

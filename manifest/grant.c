@@ -22,8 +22,7 @@ int comet_grant_check_count(struct comet_report *report, const struct comet_node
 				   COMET_POLICY_RULES_MAX, count);
 }
 
-int comet_grant_check_whole(struct comet_report *report, const struct comet_node *word,
-			    bool *whole)
+int comet_grant_check_whole(struct comet_report *report, const struct comet_node *word, bool *whole)
 {
 	char found[120];
 
@@ -87,7 +86,8 @@ static void normalise_host(const char *host, size_t size, char *normal, const ch
 	}
 	for (size_t i = 0; i < size; i++) {
 		if ((unsigned char)host[i] >= 0x80) {
-			*reason = "write an international name in its ASCII form, which starts with xn--";
+			*reason =
+				"write an international name in its ASCII form, which starts with xn--";
 			return;
 		}
 		normal[i] = (char)tolower((unsigned char)host[i]);
@@ -102,9 +102,8 @@ static void normalise_host(const char *host, size_t size, char *normal, const ch
 		*reason = scratch->text;
 }
 
-int comet_grant_egress(struct comet_report *report, const struct comet_node *node,
-		       const char *host, size_t size, unsigned int port,
-		       enum comet_protocol protocol)
+int comet_grant_egress(struct comet_report *report, const struct comet_node *node, const char *host,
+		       size_t size, unsigned int port, enum comet_protocol protocol)
 {
 	struct comet_manifest *manifest = report->manifest;
 	struct comet_egress *egress;
@@ -164,8 +163,8 @@ static const char *path_fault(const char *text, size_t size)
 }
 
 /* *clean is freed by the caller; it stays NULL when the path was refused. */
-static int clean_path(struct comet_report *report, const struct comet_node *node,
-		      const char *text, size_t size, char **clean)
+static int clean_path(struct comet_report *report, const struct comet_node *node, const char *text,
+		      size_t size, char **clean)
 {
 	const char *fault = path_fault(text, size);
 	char quoted[120];
@@ -203,8 +202,9 @@ static int warn_of_path(struct comet_report *report, const struct comet_node *no
 	char quoted[120];
 
 	if (strcmp(path, "/") == 0)
-		return comet_report_warn(report, node,
-					 "\"/\" grants every file there is (name the directories that are needed)");
+		return comet_report_warn(
+			report, node,
+			"\"/\" grants every file there is (name the directories that are needed)");
 	if (strpbrk(path, "*?["))
 		return comet_report_warn(
 			report, node,
@@ -213,8 +213,8 @@ static int warn_of_path(struct comet_report *report, const struct comet_node *no
 	return 0;
 }
 
-static int grant_path(struct comet_report *report, const struct comet_node *node,
-		      const char *text, size_t size, struct comet_entry **entries, size_t *count)
+static int grant_path(struct comet_report *report, const struct comet_node *node, const char *text,
+		      size_t size, struct comet_entry **entries, size_t *count)
 {
 	char *clean;
 	int r;
@@ -229,23 +229,23 @@ static int grant_path(struct comet_report *report, const struct comet_node *node
 	return r;
 }
 
-int comet_grant_read(struct comet_report *report, const struct comet_node *node,
-		     const char *text, size_t size)
+int comet_grant_read(struct comet_report *report, const struct comet_node *node, const char *text,
+		     size_t size)
 {
 	return grant_path(report, node, text, size, &report->manifest->fs_read,
 			  &report->manifest->n_fs_read);
 }
 
-int comet_grant_write(struct comet_report *report, const struct comet_node *node,
-		      const char *text, size_t size)
+int comet_grant_write(struct comet_report *report, const struct comet_node *node, const char *text,
+		      size_t size)
 {
 	return grant_path(report, node, text, size, &report->manifest->fs_write,
 			  &report->manifest->n_fs_write);
 }
 
 /* A base name, or an absolute path, which upstream never matches. */
-int comet_grant_exec(struct comet_report *report, const struct comet_node *node,
-		     const char *text, size_t size)
+int comet_grant_exec(struct comet_report *report, const struct comet_node *node, const char *text,
+		     size_t size)
 {
 	struct comet_manifest *manifest = report->manifest;
 	char quoted[120];
@@ -260,8 +260,9 @@ int comet_grant_exec(struct comet_report *report, const struct comet_node *node,
 		free(clean);
 		if (r < 0)
 			return r;
-		return comet_report_warn(report, node,
-					 "upstream compares only base names, so it never allows an entry with a slash");
+		return comet_report_warn(
+			report, node,
+			"upstream compares only base names, so it never allows an entry with a slash");
 	}
 	comet_quote(text, size, quoted, sizeof(quoted));
 	if (size == 0 || size > COMET_NAME_MAX || memchr(text, '\0', size) ||

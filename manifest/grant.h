@@ -11,15 +11,14 @@
  * All return 0 when the entry was granted, or refused where upstream accepts the manifest; else
  * a negative errno. node is the entry, for its place; text has size bytes and may hold NUL.
  */
-int comet_grant_egress(struct comet_report *report, const struct comet_node *node,
-		       const char *host, size_t size, unsigned int port,
-		       enum comet_protocol protocol);
-int comet_grant_read(struct comet_report *report, const struct comet_node *node,
-		     const char *text, size_t size);
-int comet_grant_write(struct comet_report *report, const struct comet_node *node,
-		      const char *text, size_t size);
-int comet_grant_exec(struct comet_report *report, const struct comet_node *node,
-		     const char *text, size_t size);
+int comet_grant_egress(struct comet_report *report, const struct comet_node *node, const char *host,
+		       size_t size, unsigned int port, enum comet_protocol protocol);
+int comet_grant_read(struct comet_report *report, const struct comet_node *node, const char *text,
+		     size_t size);
+int comet_grant_write(struct comet_report *report, const struct comet_node *node, const char *text,
+		      size_t size);
+int comet_grant_exec(struct comet_report *report, const struct comet_node *node, const char *text,
+		     size_t size);
 
 /* Refuses a list that is longer than a policy can hold; *fits tells whether to go on. */
 int comet_grant_check_count(struct comet_report *report, const struct comet_node *list,

@@ -64,7 +64,8 @@ static bool is_seed_dialect(const struct comet_document *document)
 	return has_api;
 }
 
-static int read_source(struct comet_report *report, const struct comet_file *source, bool *has_block)
+static int read_source(struct comet_report *report, const struct comet_file *source,
+		       bool *has_block)
 {
 	struct comet_document document = { 0 };
 	int r;
@@ -80,7 +81,8 @@ static int read_source(struct comet_report *report, const struct comet_file *sou
 }
 
 /* The block in a file of its own, which must be the only one. */
-static int read_sibling(struct comet_report *report, const struct comet_file *sibling, bool has_block)
+static int read_sibling(struct comet_report *report, const struct comet_file *sibling,
+			bool has_block)
 {
 	struct comet_document document = { 0 };
 	int r;
@@ -106,7 +108,8 @@ static int read_sibling(struct comet_report *report, const struct comet_file *si
 	return comet_block_read_file(report, document.root);
 }
 
-static void take_digest(const struct comet_file *source, const struct comet_file *sibling, char hex[65])
+static void take_digest(const struct comet_file *source, const struct comet_file *sibling,
+			char hex[65])
 {
 	struct comet_sha256 sha;
 
@@ -163,8 +166,9 @@ static int warn_if_writable(struct comet_report *report)
 }
 
 /* sibling NULL = no such file; on_disk = the name is a path that can be looked at. */
-static int read_pack(const struct comet_file *source, const struct comet_file *sibling, bool on_disk,
-		     bool strict, struct comet_manifest **manifest, struct comet_error *error)
+static int read_pack(const struct comet_file *source, const struct comet_file *sibling,
+		     bool on_disk, bool strict, struct comet_manifest **manifest,
+		     struct comet_error *error)
 {
 	_cleanup_(storage_free_ptr) struct storage *storage = NULL;
 	struct comet_error scratch;
@@ -221,8 +225,8 @@ static char *join(const char *directory, const char *name)
 	size_t length = strlen(directory);
 	char *path;
 
-	if (asprintf(&path, "%s%s%s", directory,
-		     length && directory[length - 1] == '/' ? "" : "/", name) < 0)
+	if (asprintf(&path, "%s%s%s", directory, length && directory[length - 1] == '/' ? "" : "/",
+		     name) < 0)
 		return NULL;
 	return path;
 }

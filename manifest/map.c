@@ -102,26 +102,28 @@ static int read_pairs(struct reading *reading, const struct comet_node *node, bo
 int comet_map_read(struct comet_report *report, const struct comet_node *node,
 		   struct comet_map *map)
 {
+	/* Merges make the number of pairs unknown before they are read. */
+	struct comet_pair pairs[COMET_MAP_KEYS_MAX];
 	struct reading reading = { .report = report, .map = map };
 	const struct comet_node *target = comet_node_target(node);
-	size_t room = target->n_children / 2;
 	char found[120];
+	int r;
 
 	memset(map, 0, sizeof(*map));
 	map->node = node;
+	map->pairs = pairs;
 	if (target->kind != COMET_NODE_MAPPING)
 		return comet_report_fail(report, node, "expected a map, found %s",
 					 comet_node_describe(node, found, sizeof(found)));
-	/* Only merges need more room than the map's own keys do. */
-	for (size_t i = 0; i < target->n_children; i += 2)
-		if (comet_node_is_merge(target->children[i]))
-			room = COMET_MAP_KEYS_MAX;
-	if (room > COMET_MAP_KEYS_MAX)
-		room = COMET_MAP_KEYS_MAX;
-	map->pairs = comet_arena_array(report->arena, room, sizeof(*map->pairs));
+	r = read_pairs(&reading, target, true);
+	if (r < 0)
+		return r;
+	map->pairs = comet_arena_array(report->arena, map->n_pairs, sizeof(*map->pairs));
 	if (!map->pairs)
 		return comet_report_no_memory(report);
-	return read_pairs(&reading, target, true);
+	if (map->n_pairs)
+		memcpy(map->pairs, pairs, map->n_pairs * sizeof(*map->pairs));
+	return 0;
 }
 
 const struct comet_pair *comet_map_find(const struct comet_map *map, const char *key)

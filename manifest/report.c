@@ -121,7 +121,8 @@ int comet_report_refuse(struct comet_report *report, const struct comet_node *no
 		return fail_with(report, &location, sentence);
 	if (!report->manifest->unenforceable) {
 		put_place(&location, sentence, text, sizeof(text));
-		report->manifest->unenforceable = comet_arena_copy(report->arena, text, strlen(text));
+		report->manifest->unenforceable =
+			comet_arena_copy(report->arena, text, strlen(text));
 		if (!report->manifest->unenforceable)
 			return comet_report_no_memory(report);
 	}

@@ -18,15 +18,24 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
+/* 0 to 35; no base is that large, so 36 is a digit of none. */
+static unsigned int digit_of(char c)
+{
+	if (is_digit(c))
+		return (unsigned int)(c - '0');
+	if (c >= 'a' && c <= 'z')
+		return (unsigned int)(c - 'a') + 10;
+	if (c >= 'A' && c <= 'Z')
+		return (unsigned int)(c - 'A') + 10;
+	return 36;
+}
+
 /* Digits in base up to the end of text; false on anything else and on overflow. */
 static bool read_digits(const char *text, unsigned int base, uint64_t *value)
 {
 	*value = 0;
 	for (; *text; text++) {
-		unsigned int digit = is_digit(*text)                  ? (unsigned int)(*text - '0') :
-				     *text >= 'a' && *text <= 'z'     ? (unsigned int)(*text - 'a') + 10 :
-				     *text >= 'A' && *text <= 'Z'     ? (unsigned int)(*text - 'A') + 10 :
-									base;
+		unsigned int digit = digit_of(*text);
 
 		if (digit >= base || *value > (UINT64_MAX - digit) / base)
 			return false;
@@ -46,7 +55,6 @@ static bool set_integer(bool negative, uint64_t value, struct comet_scalar *scal
 		scalar->integer = (int64_t)value;
 	else
 		scalar->kind = COMET_SCALAR_UNSIGNED;
-	scalar->natural = value;
 	return true;
 }
 
@@ -68,7 +76,8 @@ static bool read_integer(const char *text, unsigned int base, struct comet_scala
 			bool prefixed = text[1] && text[2];
 
 			base = prefixed && second == 'b' ? 2 : prefixed && second == 'x' ? 16 : 8;
-			text += prefixed && (second == 'b' || second == 'x' || second == 'o') ? 2 : 1;
+			text += prefixed && (second == 'b' || second == 'x' || second == 'o') ? 2
+											      : 1;
 		}
 	}
 	if (!read_digits(text, base, &value))
@@ -293,8 +302,7 @@ static bool is_resolvable(const char *tag)
 	return false;
 }
 
-int comet_scalar_read(const struct comet_node *node, struct comet_scalar *scalar,
-		      const char **tag)
+int comet_scalar_read(const struct comet_node *node, struct comet_scalar *scalar, const char **tag)
 {
 	const char *own;
 

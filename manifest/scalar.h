@@ -34,7 +34,6 @@ struct comet_scalar {
 	enum comet_scalar_kind kind;
 	bool boolean;
 	int64_t integer;
-	uint64_t natural;
 	double real;
 };
 
@@ -47,8 +46,7 @@ const char *comet_scalar_tag(const struct comet_scalar *scalar);
  * The meaning of a scalar node, its quotes and its tag considered. -EINVAL when a tag contradicts
  * the text (`!!int x`); then *tag is the tag that the text has by itself.
  */
-int comet_scalar_read(const struct comet_node *node, struct comet_scalar *scalar,
-		      const char **tag);
+int comet_scalar_read(const struct comet_node *node, struct comet_scalar *scalar, const char **tag);
 
 bool comet_node_is_null(const struct comet_node *node);
 /* A plain `<<` key. */

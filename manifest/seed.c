@@ -16,10 +16,10 @@
 #define API_VERSION "soyaos.ai/v0"
 
 static const char *const top_keys[] = {
-	"apiVersion", "kind",	      "name",	"version", "virtual_model_id", "description",
-	"owner",      "license",      "inputs", "outputs", "prompts",	       "tools",
-	"templates",  "capabilities", "examples", "upstream", "secrets",       "sla",
-	"signed_by",  "compat",
+	"apiVersion",  "kind",	  "name",      "version",      "virtual_model_id",
+	"description", "owner",	  "license",   "inputs",       "outputs",
+	"prompts",     "tools",	  "templates", "capabilities", "examples",
+	"upstream",    "secrets", "sla",       "signed_by",    "compat",
 };
 
 static const char *const announced_keys[] = { "secrets", "sla", "signed_by", "compat" };
@@ -60,8 +60,7 @@ static int check_keys(struct comet_report *report, const struct comet_map *map)
 					 COMET_ARRAY_SIZE(top_keys));
 		for (size_t j = 0; r == 0 && j < COMET_ARRAY_SIZE(announced_keys); j++)
 			if (comet_node_is(key, announced_keys[j]))
-				r = comet_report_warn(report, key,
-						      "not enforced by this build: %s",
+				r = comet_report_warn(report, key, "not enforced by this build: %s",
 						      announced_keys[j]);
 		if (r < 0)
 			return r;
@@ -99,9 +98,9 @@ static int require_form(struct comet_report *report, const struct comet_map *map
 	if (r < 0)
 		return r;
 	if (!is_good(text->text, text->size))
-		return comet_report_fail(report, text, "expected %s for %s, found \"%s\"", form, name,
-					 comet_quote(text->text, text->size, quoted,
-						     sizeof(quoted)));
+		return comet_report_fail(
+			report, text, "expected %s for %s, found \"%s\"", form, name,
+			comet_quote(text->text, text->size, quoted, sizeof(quoted)));
 	*copy = comet_arena_copy(report->arena, text->text, text->size);
 	return *copy ? 0 : comet_report_no_memory(report);
 }
@@ -142,12 +141,12 @@ static int check_identity(struct comet_report *report, const struct comet_map *m
 		r = require_form(report, map, "name", comet_is_label,
 				 "1 to 63 of a-z, 0-9 and inner hyphens", &manifest->name);
 	if (r == 0)
-		r = require_form(report, map, "version", comet_is_semver,
-				 "a SemVer 2.0.0 version", &manifest->version);
-	if (r == 0 && (strcmp(manifest->kind, "Agent") == 0 ||
-		       comet_map_find(map, "virtual_model_id")))
-		r = require_form(report, map, "virtual_model_id", comet_is_model_id,
-				 "soya:<name>", &ignored);
+		r = require_form(report, map, "version", comet_is_semver, "a SemVer 2.0.0 version",
+				 &manifest->version);
+	if (r == 0 &&
+	    (strcmp(manifest->kind, "Agent") == 0 || comet_map_find(map, "virtual_model_id")))
+		r = require_form(report, map, "virtual_model_id", comet_is_model_id, "soya:<name>",
+				 &ignored);
 	if (r == 0)
 		r = require_form(report, map, "description", is_any_text, "one sentence", &ignored);
 	if (r == 0)
@@ -295,8 +294,8 @@ static bool is_tier(const char *text, size_t size)
 /* The words of the other dialects, right or misspelt, get the right place as a hint. */
 static int check_block_key(struct comet_report *report, const struct comet_node *key)
 {
-	static const char *const foreign[] = { "fs.read",  "fs.write",	  "network.out",
-					       "fs_read",  "fs_write",	  "network_out" };
+	static const char *const foreign[] = { "fs.read", "fs.write", "network.out",
+					       "fs_read", "fs_write", "network_out" };
 	static const char *const native[] = { "fs: {read: [...]}",  "fs: {write: [...]}",
 					      "egress: [...]",	    "fs: {read: [...]}",
 					      "fs: {write: [...]}", "egress: [...]" };
@@ -309,9 +308,9 @@ static int check_block_key(struct comet_report *report, const struct comet_node 
 	for (size_t i = 0; i < COMET_ARRAY_SIZE(foreign); i++)
 		if (strcmp(near, foreign[i]) == 0)
 			near = native[i];
-	return comet_report_fail(
-		report, key, "expected a known key in capabilities, found \"%s\" (write %s)",
-		comet_quote(key->text, key->size, quoted, sizeof(quoted)), near);
+	return comet_report_fail(report, key,
+				 "expected a known key in capabilities, found \"%s\" (write %s)",
+				 comet_quote(key->text, key->size, quoted, sizeof(quoted)), near);
 }
 
 static int read_block(struct comet_report *report, const struct comet_map *top)

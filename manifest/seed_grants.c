@@ -38,16 +38,15 @@ int comet_seed_known_key(struct comet_report *report, const struct comet_node *k
 	near = comet_suggest(key->text, key->size, known, n_known);
 	comet_quote(key->text, key->size, quoted, sizeof(quoted));
 	if (near)
-		return comet_report_fail(report, key,
-					 "expected a known key %s, found \"%s\" (did you mean \"%s\"?)",
-					 where, quoted, near);
+		return comet_report_fail(
+			report, key, "expected a known key %s, found \"%s\" (did you mean \"%s\"?)",
+			where, quoted, near);
 	return comet_report_fail(report, key, "expected a known key %s, found \"%s\"", where,
 				 quoted);
 }
 
 /* Decimal digits only: upstream's YAML would read 0443 as 291, and nobody means that. */
-static int read_port(struct comet_report *report, const struct comet_node *node,
-		     unsigned int *port)
+static int read_port(struct comet_report *report, const struct comet_node *node, unsigned int *port)
 {
 	const struct comet_node *target = comet_node_target(node);
 	struct comet_scalar scalar;
@@ -60,8 +59,8 @@ static int read_port(struct comet_report *report, const struct comet_node *node,
 		return comet_report_fail(report, node, "expected a port from 1 to 65535, found %s",
 					 found);
 	comet_scalar_read(target, &scalar, &tag);
-	is_number = scalar.kind == COMET_SCALAR_INT && scalar.integer >= 1 &&
-		    scalar.integer <= 65535;
+	is_number =
+		scalar.kind == COMET_SCALAR_INT && scalar.integer >= 1 && scalar.integer <= 65535;
 	if (is_number && target->text[0] != '0' &&
 	    strspn(target->text, "0123456789") == target->size) {
 		*port = (unsigned int)scalar.integer;
@@ -155,9 +154,9 @@ static int read_list(struct comet_report *report, const struct comet_node *node,
 
 	comet_node_describe(node, found, sizeof(found));
 	if (target->kind == COMET_NODE_SCALAR && comet_node_is_null(target))
-		return comet_report_fail(report, node,
-					 "expected a list for %s, found nothing (write [] for none)",
-					 what);
+		return comet_report_fail(
+			report, node, "expected a list for %s, found nothing (write [] for none)",
+			what);
 	if (target->kind != COMET_NODE_SEQUENCE)
 		return comet_report_fail(report, node, "expected a list for %s, found %s", what,
 					 found);
@@ -178,8 +177,7 @@ static int read_egress(struct comet_report *report, const struct comet_node *nod
 		return r;
 	only = list->n_children ? comet_node_target(list->children[0]) : NULL;
 	if (list->n_children == 1 && only->kind == COMET_NODE_SCALAR && comet_node_is(only, "*"))
-		return comet_grant_egress(report, list->children[0], "*", 1, 0,
-					  COMET_PROTOCOL_ANY);
+		return comet_grant_egress(report, list->children[0], "*", 1, 0, COMET_PROTOCOL_ANY);
 	for (size_t i = 0; i < list->n_children; i++) {
 		const struct comet_node *item = list->children[i];
 		char found[120];
@@ -189,9 +187,9 @@ static int read_egress(struct comet_report *report, const struct comet_node *nod
 				report, item,
 				"expected an egress entry {host, port, protocol}, found %s%s",
 				comet_node_describe(item, found, sizeof(found)),
-				comet_node_is(comet_node_target(item), "*") ?
-					" (\"*\" must be the only entry)" :
-					"");
+				comet_node_is(comet_node_target(item), "*")
+					? " (\"*\" must be the only entry)"
+					: "");
 		r = read_rule(report, item);
 		if (r < 0)
 			return r;

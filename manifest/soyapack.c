@@ -42,10 +42,9 @@ static int read_sandbox(struct comet_report *report, const struct comet_value *s
 	if (r < 0 || !whole)
 		return r;
 	if (budget->integer < 0 || budget->integer > COMET_BUDGET_MAX)
-		return comet_report_refuse(
-			report, budget->node,
-			"expected a time limit of 0 to %d seconds, found %lld", COMET_BUDGET_MAX,
-			(long long)budget->integer);
+		return comet_report_refuse(report, budget->node,
+					   "expected a time limit of 0 to %d seconds, found %lld",
+					   COMET_BUDGET_MAX, (long long)budget->integer);
 	report->manifest->budget_seconds = (unsigned int)budget->integer;
 	return 0;
 }
@@ -55,8 +54,9 @@ int comet_report_rest(struct comet_report *report, const struct comet_document *
 	if (!document->rest.line)
 		return 0;
 	if (document->rest_is_document)
-		return comet_report_warn(report, &document->rest,
-					 "only the first document is read, and another follows here");
+		return comet_report_warn(
+			report, &document->rest,
+			"only the first document is read, and another follows here");
 	return comet_report_refuse(
 		report, &document->rest,
 		"expected the end of the file, found text that does not belong to the document above (it is indented less, or a directive)");

@@ -26,7 +26,8 @@ int comet_upstream_invalid(struct comet_report *report, const struct comet_value
 	va_start(args, format);
 	vsnprintf(sentence, sizeof(sentence), format, args);
 	va_end(args);
-	return comet_report_fail(report, node ? node : &start, "soyapack: invalid manifest: %s", sentence);
+	return comet_report_fail(report, node ? node : &start, "soyapack: invalid manifest: %s",
+				 sentence);
 }
 
 bool comet_value_is_among(const struct comet_value *text, const char *const *words)
@@ -87,8 +88,8 @@ static int prune(struct comet_report *report, const struct comet_node *root,
 {
 	*pruned = *root;
 	pruned->n_children = 0;
-	pruned->children = comet_arena_array(report->arena, root->n_children,
-					     sizeof(struct comet_node *));
+	pruned->children =
+		comet_arena_array(report->arena, root->n_children, sizeof(struct comet_node *));
 	if (!pruned->children)
 		return comet_report_no_memory(report);
 	for (size_t i = 0; i < root->n_children; i += 2) {
@@ -159,8 +160,8 @@ static int check_identity(struct comet_report *report, const struct comet_value 
 	if (comet_value_is_empty(text))
 		return comet_upstream_invalid(report, text, m, "description is required");
 	if (text->size > DESCRIPTION_MAX)
-		return comet_upstream_invalid(report, text, m, "description exceeds 280 chars (%zu)",
-					      text->size);
+		return comet_upstream_invalid(report, text, m,
+					      "description exceeds 280 chars (%zu)", text->size);
 	return check_authors(report, m);
 }
 

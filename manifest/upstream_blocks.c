@@ -7,9 +7,8 @@
 
 static int check_artifacts(struct comet_report *report, const struct comet_value *m)
 {
-	static const char *const kinds[] = { "html",	 "pdf",	 "long_image",
-					     "markdown", "xlsx", "mp4",
-					     NULL };
+	static const char *const kinds[] = { "html", "pdf", "long_image", "markdown",
+					     "xlsx", "mp4", NULL };
 	const struct comet_value *list = comet_value_field(m, "artifacts");
 
 	for (size_t i = 0; i < list->n_items; i++) {
@@ -39,9 +38,8 @@ static int check_schedules(struct comet_report *report, const struct comet_value
 
 		if (comet_value_is_empty(comet_value_field(item, "cron")) &&
 		    comet_value_is_empty(comet_value_field(item, "once")))
-			return comet_upstream_invalid(report, item, m,
-						      "schedules[%zu] must have either cron or once",
-						      i);
+			return comet_upstream_invalid(
+				report, item, m, "schedules[%zu] must have either cron or once", i);
 		if (!comet_value_is_empty(missed) && !comet_value_is_among(missed, words))
 			return comet_upstream_invalid(
 				report, missed, item,
@@ -62,8 +60,8 @@ static int check_secrets(struct comet_report *report, const struct comet_value *
 		if (!comet_is_env_ref(secret->text, secret->size))
 			return comet_upstream_invalid(
 				report, secret, item,
-				"%s[%zu].secrets[%s] must be of the form ${ENV_NAME} (got %s)", list,
-				i,
+				"%s[%zu].secrets[%s] must be of the form ${ENV_NAME} (got %s)",
+				list, i,
 				comet_arena_quote(report->arena, secret->key->text,
 						  secret->key->size),
 				comet_upstream_quote(report, secret));
@@ -146,8 +144,9 @@ static int check_storage(struct comet_report *report, const struct comet_value *
 						      "storage_nas[%zu].share is required", i);
 		if (!comet_value_is_empty(access) && !comet_value_is_among(access, accesses))
 			return comet_upstream_invalid(
-				report, access, item, "storage_nas[%zu].access must be ro/rw, got %s",
-				i, comet_upstream_quote(report, access));
+				report, access, item,
+				"storage_nas[%zu].access must be ro/rw, got %s", i,
+				comet_upstream_quote(report, access));
 		r = check_secrets(report, item, "storage_nas", i);
 		if (r < 0)
 			return r;

@@ -16,9 +16,9 @@ static int check_steps(struct comet_report *report, const struct comet_value *st
 			return comet_upstream_invalid(report, id, step,
 						      "Agent: prompt.steps[%zu].id is required", i);
 		if (comet_value_is_empty(prompt))
-			return comet_upstream_invalid(
-				report, prompt, step, "Agent: prompt.steps[%zu].prompt is required",
-				i);
+			return comet_upstream_invalid(report, prompt, step,
+						      "Agent: prompt.steps[%zu].prompt is required",
+						      i);
 		for (size_t j = 0; j < i; j++) {
 			const struct comet_value *other = comet_value_field(&steps->items[j], "id");
 

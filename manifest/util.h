@@ -12,11 +12,11 @@
 #define _cleanup_(fn) __attribute__((cleanup(fn)))
 #endif
 #ifndef COMET_TAKE_PTR
-#define COMET_TAKE_PTR(p)                 \
-	({                                \
-		__auto_type _taken = (p); \
-		(p) = NULL;               \
-		_taken;                   \
+#define COMET_TAKE_PTR(p)                                                                          \
+	({                                                                                         \
+		__auto_type _taken = (p);                                                          \
+		(p) = NULL;                                                                        \
+		_taken;                                                                            \
 	})
 #endif
 #ifndef COMET_ARRAY_SIZE

@@ -6,7 +6,7 @@
 # does not come to its end is a failure. The last line is "N passed, N failed".
 set -uo pipefail
 
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 out=${COMET_OUT:-out}
 passed=0
 failed=0
@@ -19,7 +19,8 @@ run_vm() {
 	log=$out/tests/vm-${label// /-}.log
 	mkdir -p "$(dirname "$log")"
 	echo "== $label"
-	scripts/vm --kernel "$kernel" --timeout 900 --with tests/vm --with "$out/tests/vm/probes" "$@" -- \
+	scripts/vm --kernel "$kernel" --timeout 900 --with tests/vm --with "$out/tests/vm/probes" \
+		--with docs/demo/estate --with scripts/demo "$@" -- \
 		python3 /with/vm/run.py --variant "$variant" "${patterns[@]}" 2>&1 | tee "$log"
 	local status=${PIPESTATUS[0]}
 	line=$(grep -aE '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1)

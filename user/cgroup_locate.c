@@ -71,7 +71,7 @@ static const char *below(const char *root, const char *path)
 	size_t len = strlen(root);
 
 	/* Outside of the caller's cgroup namespace the kernel shows the way up. */
-	if (strncmp(path, "/..", 3) == 0 || strncmp(root, "/..", 3) == 0)
+	if (strncmp(path, "/..", 3) == 0)
 		return NULL;
 	if (streq(root, "/"))
 		return path;

@@ -17,6 +17,7 @@
 struct held {
 	uint32_t id;
 	int ring;
+	int filter; /* link of the packet filter */
 	struct comet_objects objects;
 	int *extra; /* descriptors from comet_enforcer_add_object() */
 	size_t n_extra;
@@ -129,6 +130,7 @@ static void free_held(struct held *held)
 		comet_close_fd(&held->extra[i]);
 	free(held->extra);
 	comet_objects_free(&held->objects);
+	comet_close_fd(&held->filter);
 	comet_close_fd(&held->ring);
 	free(held);
 }
@@ -224,6 +226,7 @@ int comet_enforcer_add(struct comet_enforcer *enforcer, const struct comet_polic
 	if (!held)
 		return comet_error_set(error, ENOMEM, "no memory");
 	held->ring = -1;
+	held->filter = -1;
 	r = new_policy_id(&enforcer->set, &held->id, error);
 	if (!r)
 		r = fill(enforcer, held, policy, target, error);
@@ -301,6 +304,21 @@ int comet_enforcer_bind(struct comet_enforcer *enforcer, uint32_t id, uint64_t c
 	if (bpf_map_update_elem(set->maps[COMET_MAP_POLICIES], &id, &state, BPF_EXIST) ||
 	    bpf_map_update_elem(set->maps[COMET_MAP_LAYERS], &cgroup_id, &layers, BPF_NOEXIST))
 		return comet_error_set(error, errno, "cannot bind the policy to its cgroup: %s",
+				       strerror(errno));
+	return 0;
+}
+
+int comet_enforcer_filter(struct comet_enforcer *enforcer, uint32_t id, int cgroup_fd,
+			  struct comet_error *error)
+{
+	struct held *held = find_held(enforcer, id);
+
+	if (!held)
+		return comet_error_set(error, ENOENT, "no policy %u", id);
+	held->filter = bpf_link_create(enforcer->set.packet_program, cgroup_fd,
+				       BPF_CGROUP_INET_EGRESS, NULL);
+	if (held->filter < 0)
+		return comet_error_set(error, errno, "cannot attach the packet filter: %s",
 				       strerror(errno));
 	return 0;
 }

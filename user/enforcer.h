@@ -58,6 +58,13 @@ int comet_enforcer_add_object(struct comet_enforcer *enforcer, uint32_t id, int 
 int comet_enforcer_bind(struct comet_enforcer *enforcer, uint32_t id, uint64_t cgroup_id,
 			struct comet_error *error);
 
+/*
+ * The second wall: the packet filter on the cgroup itself, which drops what the socket hooks
+ * would have refused. It holds sockets made in the cgroup or below it, while this enforcer lives.
+ */
+int comet_enforcer_filter(struct comet_enforcer *enforcer, uint32_t id, int cgroup_fd,
+			  struct comet_error *error);
+
 /* Exact at the moment of reading; never fails once the policy was added (zeros after removal). */
 void comet_enforcer_counters(struct comet_enforcer *enforcer, uint32_t id,
 			     struct comet_counters *counters);

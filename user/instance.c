@@ -61,6 +61,7 @@ void comet_set_init(struct comet_set *set)
 	for (i = 0; i < COMET_ARRAY_SIZE(set->links); i++)
 		set->links[i] = -1;
 	set->dump_program = -1;
+	set->packet_program = -1;
 }
 
 void comet_set_close(struct comet_set *set)
@@ -72,6 +73,7 @@ void comet_set_close(struct comet_set *set)
 	for (i = 0; i < COMET_ARRAY_SIZE(set->links); i++)
 		comet_close_fd(&set->links[i]);
 	comet_close_fd(&set->dump_program);
+	comet_close_fd(&set->packet_program);
 	set->n_links = 0;
 }
 
@@ -104,7 +106,8 @@ static int open_all(struct comet_set *set, const struct comet_instance *instance
 	}
 	set->n_links = instance->n_links;
 	set->dump_program = bpf_prog_get_fd_by_id(instance->dump_program);
-	return set->dump_program < 0 ? -ENOENT : 0;
+	set->packet_program = bpf_prog_get_fd_by_id(instance->packet_program);
+	return set->dump_program < 0 || set->packet_program < 0 ? -ENOENT : 0;
 }
 
 static int adopt_map(struct comet_set *set, __u32 map_id, const char *build)
@@ -225,6 +228,13 @@ static int duplicate(int fd)
 	return copy < 0 ? -errno : copy;
 }
 
+/* For the programs that are not attached here once for all. */
+static int keep_program(const struct bpf_program *program, int *fd, __u32 *id)
+{
+	*fd = duplicate(bpf_program__fd(program));
+	return *fd < 0 ? *fd : id_of_program(*fd, id);
+}
+
 static int take_maps(struct comet_set *set, struct comet_instance *instance,
 		     struct comet_bpf *skeleton)
 {
@@ -252,7 +262,7 @@ static int take_maps(struct comet_set *set, struct comet_instance *instance,
 	return 0;
 }
 
-/* Attaches one by one: the skeleton's own attach would also make a link for the iterator. */
+/* Attaches one by one: the skeleton's own attach would also take those kept for later. */
 static int attach_all(struct comet_set *set, struct comet_instance *instance,
 		      struct comet_bpf *skeleton, struct comet_error *error)
 {
@@ -263,7 +273,8 @@ static int attach_all(struct comet_set *set, struct comet_instance *instance,
 		int r;
 
 		if (!bpf_program__autoload(program) ||
-		    program == skeleton->progs.comet_dump_objects)
+		    program == skeleton->progs.comet_dump_objects ||
+		    program == skeleton->progs.comet_packet_egress)
 			continue;
 		if (set->n_links == COMET_INSTANCE_LINKS)
 			return comet_error_set(error, E2BIG, "more programs than %d links",
@@ -321,10 +332,13 @@ static int load_into(struct comet_set *set, struct comet_bpf *skeleton, struct c
 	r = take_maps(set, &instance, skeleton);
 	if (r)
 		return comet_error_set(error, -r, "cannot keep Comet's maps: %s", strerror(-r));
-	set->dump_program = duplicate(bpf_program__fd(skeleton->progs.comet_dump_objects));
-	if (set->dump_program < 0 || id_of_program(set->dump_program, &instance.dump_program))
-		return comet_error_set(error, errno, "cannot keep the iterator: %s",
-				       strerror(errno));
+	r = keep_program(skeleton->progs.comet_dump_objects, &set->dump_program,
+			 &instance.dump_program);
+	if (!r)
+		r = keep_program(skeleton->progs.comet_packet_egress, &set->packet_program,
+				 &instance.packet_program);
+	if (r)
+		return comet_error_set(error, -r, "cannot keep a program: %s", strerror(-r));
 	if (add_unknown_cgroup(set))
 		return comet_error_set(error, errno, "cannot fill comet_layers: %s",
 				       strerror(errno));

@@ -44,6 +44,8 @@ const struct comet_hook comet_hooks[] = {
 	{ "comet_cgroup_mkdir", "btf_trace_cgroup_mkdir", true, "child cgroups inherit", NULL },
 	{ "comet_cgroup_rmdir", "btf_trace_cgroup_rmdir", true, "removed cgroups are forgotten",
 	  NULL },
+	{ "comet_packet_egress", "__cgroup_bpf_run_filter_skb", true,
+	  "packets of a run's own cgroup", NULL },
 	{ "comet_dump_objects", "bpf_iter_task_file", true, "identity of granted files", NULL },
 };
 const size_t comet_n_hooks = COMET_ARRAY_SIZE(comet_hooks);

@@ -205,8 +205,12 @@ static int make_canary(struct comet_run *run)
 
 static int seal(struct comet_run *run)
 {
-	return confined(
-		comet_enforcer_bind(run->enforcer, run->policy_id, run->cgroup.id, &run->error));
+	int r = comet_enforcer_filter(run->enforcer, run->policy_id, run->cgroup.fd, &run->error);
+
+	if (!r)
+		r = comet_enforcer_bind(run->enforcer, run->policy_id, run->cgroup.id,
+					&run->error);
+	return confined(r);
 }
 
 static int run_selftest(struct comet_run *run)

@@ -12,7 +12,7 @@
 int comet_run_report_init(struct comet_run_report *report, const struct comet_run_options *options,
 			  struct comet_error *error)
 {
-	bool terminal = isatty(STDERR_FILENO);
+	const bool terminal = isatty(STDERR_FILENO);
 	const char *term = getenv("TERM");
 
 	*report = (struct comet_run_report){
@@ -20,6 +20,7 @@ int comet_run_report_init(struct comet_run_report *report, const struct comet_ru
 		.json = options->json,
 		.colour = terminal && !getenv("NO_COLOR") && term && !streq(term, "dumb"),
 	};
+	comet_voice_open(&report->voice);
 	/* Lines for people and NDJSON do not share one stream. */
 	report->human = !options->quiet && !options->json &&
 			(!options->events || (terminal && !streq(options->events, "-")));
@@ -47,33 +48,8 @@ int comet_run_report_open(struct comet_run_report *report, const struct comet_ru
 	return options->events ? comet_sink_open(options->events, &report->sink, error) : 0;
 }
 
-int comet_run_report_close(struct comet_run_report *report)
-{
-	int err = comet_sink_close(report->sink);
-
-	report->sink = NULL;
-	json_decref(report->errors);
-	json_decref(report->audit);
-	report->errors = NULL;
-	report->audit = NULL;
-	return err;
-}
-
-/* With carriage returns on a terminal: the agent may have switched it to raw mode. */
-static void print_lines(const char *text)
-{
-	const char *end = isatty(STDERR_FILENO) ? "\r\n" : "\n";
-
-	while (*text) {
-		size_t len = strcspn(text, "\n");
-
-		fprintf(stderr, "%.*s%s", (int)len, text, end);
-		text += len + (text[len] == '\n');
-	}
-	fflush(stderr);
-}
-
-static void __attribute__((format(printf, 1, 2))) print(const char *format, ...)
+static void __attribute__((format(printf, 2, 3)))
+print(struct comet_run_report *report, const char *format, ...)
 {
 	_cleanup_free_ char *text = NULL;
 	va_list args;
@@ -85,7 +61,22 @@ static void __attribute__((format(printf, 1, 2))) print(const char *format, ...)
 	if (n < 0)
 		text = NULL;
 	else
-		print_lines(text);
+		comet_voice_say(&report->voice, text);
+}
+
+void comet_run_report_close(struct comet_run_report *report)
+{
+	int err = comet_sink_close(report->sink);
+
+	report->sink = NULL;
+	json_decref(report->errors);
+	json_decref(report->audit);
+	report->errors = NULL;
+	report->audit = NULL;
+	if (err < 0)
+		print(report, "comet: not every event could be written to where --events says: %s",
+		      strerror(-err));
+	comet_voice_close(&report->voice);
 }
 
 void comet_run_report_warn(void *context, const struct comet_location *location, const char *text)
@@ -95,17 +86,17 @@ void comet_run_report_warn(void *context, const struct comet_location *location,
 	if (report->quiet)
 		return;
 	if (location && location->file && location->line)
-		print("%s:%u:%u: warning: %s", location->file, location->line, location->column,
-		      text);
+		print(report, "%s:%u:%u: warning: %s", location->file, location->line,
+		      location->column, text);
 	else
-		print("comet: warning: %s", text);
+		print(report, "comet: warning: %s", text);
 }
 
 void comet_run_report_error(struct comet_run_report *report, const char *text)
 {
 	_cleanup_free_ char *utf8 = comet_text_to_utf8(text, strlen(text));
 
-	print("comet: %s", text);
+	print(report, "comet: %s", text);
 	if (report->errors && utf8)
 		json_array_append_new(report->errors, json_string(utf8));
 }
@@ -159,7 +150,7 @@ void comet_run_report_violation(struct comet_run_report *report,
 		text = comet_scope_violation_text(&report->run, violation,
 						  report->human && report->colour);
 	if (report->human && text)
-		print_lines(text);
+		comet_voice_say(&report->voice, text);
 	if (report->json && line)
 		keep_violation(report, line,
 			       violation->head.severity == COMET_SEVERITY_VIOLATION ? text : NULL);
@@ -170,18 +161,20 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-static void summarize(const struct comet_run_report *report, const struct comet_scope_end *end)
+static void summarize(struct comet_run_report *report, const struct comet_scope_end *end)
 {
 	const struct comet_counters *c = &end->counters;
 
 	if (c->violations && report->run.audit)
-		print("comet: %" PRIu64 " violation%s of %s would have been refused (audit)",
+		print(report,
+		      "comet: %" PRIu64 " violation%s of %s would have been refused (audit)",
 		      (uint64_t)c->violations, plural(c->violations), report->run.pack);
 	else if (c->violations)
-		print("comet: %" PRIu64 " violation%s of the manifest of %s",
+		print(report, "comet: %" PRIu64 " violation%s of the manifest of %s",
 		      (uint64_t)c->violations, plural(c->violations), report->run.pack);
 	if (c->lost)
-		print("comet: %" PRIu64
+		print(report,
+		      "comet: %" PRIu64
 		      " refusal%s could not be reported as events: they came faster "
 		      "than they could be read",
 		      (uint64_t)c->lost, plural(c->lost));
@@ -239,6 +232,6 @@ void comet_run_report_print_result(struct comet_run_report *report,
 			   (json_int_t)end->counters.violations, "usage", usage);
 	if (!object || json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) < 0 ||
 	    fputc('\n', stdout) < 0 || fflush(stdout) != 0)
-		print("comet: cannot print the result: %s", strerror(errno));
+		print(report, "comet: cannot print the result: %s", strerror(errno));
 	json_decref(object);
 }

@@ -13,6 +13,7 @@
 #include "user/run_options.h"
 #include "user/scope.h"
 #include "user/sink.h"
+#include "user/voice.h"
 
 /* Violations that the --json result holds; the rest is counted only. */
 #define COMET_RUN_REPORT_AUDIT_MAX 10000
@@ -20,6 +21,7 @@
 struct comet_run_report {
 	struct comet_scope_run run;
 	struct comet_sink *sink; /* NULL: no events */
+	struct comet_voice voice;
 	bool human;              /* a line for each violation on standard error */
 	bool colour;
 	bool quiet;
@@ -43,8 +45,8 @@ int comet_run_report_init(struct comet_run_report *report, const struct comet_ru
 int comet_run_report_open(struct comet_run_report *report, const struct comet_run_options *options,
 			  const struct comet_manifest *manifest, const struct comet_policy *policy,
 			  struct comet_error *error);
-/* Frees all; the first error of the sink, 0 when every event went out. */
-int comet_run_report_close(struct comet_run_report *report);
+/* Frees all, and tells when not every event has gone out. */
+void comet_run_report_close(struct comet_run_report *report);
 
 /* A comet_warn_fn; context is the report. */
 void comet_run_report_warn(void *context, const struct comet_location *location, const char *text);

@@ -216,5 +216,6 @@ char *comet_scope_completed(const struct comet_scope_run *run, const struct come
 	r |= put_u64(event, "delivered", end->counters.delivered);
 	r |= put_u64(event, "folded", end->counters.folded);
 	r |= put_u64(event, "lost", end->counters.lost);
+	r |= put_u64(event, "dropped", end->counters.dropped);
 	return r ? NULL : to_line(event);
 }

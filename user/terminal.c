@@ -34,6 +34,13 @@ void comet_terminal_give(struct comet_terminal *terminal, pid_t group)
 		terminal->given = true;
 }
 
+/* Without waiting for output: the agent may have stopped it. */
+static void reset(const struct comet_terminal *terminal)
+{
+	tcflow(terminal->fd, TCOON);
+	tcsetattr(terminal->fd, TCSANOW, &terminal->modes);
+}
+
 void comet_terminal_close(struct comet_terminal *terminal, bool reset_modes)
 {
 	if (terminal->fd < 0)
@@ -41,7 +48,7 @@ void comet_terminal_close(struct comet_terminal *terminal, bool reset_modes)
 	if (terminal->given)
 		tcsetpgrp(terminal->fd, getpgrp());
 	if (terminal->given && reset_modes)
-		tcsetattr(terminal->fd, TCSADRAIN, &terminal->modes);
+		reset(terminal);
 	terminal->given = false;
 	comet_close_fd(&terminal->fd);
 }

@@ -97,7 +97,7 @@ class Stage:
     def show(self, path, content, mode=0o644):
         """Puts content in the place of a file of the host, in this mount namespace."""
         copy = self.file(os.path.basename(path), content, mode)
-        subprocess.run(["mount", "--bind", copy, path], check=True)
+        subprocess.run(["mount", "-n", "--bind", copy, path], check=True)
 
     def set_up_network(self):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
@@ -126,7 +126,7 @@ class Stage:
         os.mkdir(self.path("certs"), 0o755)
         name = self.openssl("x509", "-in", "ca.pem", "-noout", "-hash") + ".0"
         shutil.copy(self.path("ca.pem"), self.path("certs/" + name))
-        subprocess.run(["mount", "--bind", self.path("certs"), "/etc/ssl/certs"], check=True)
+        subprocess.run(["mount", "-n", "--bind", self.path("certs"), "/etc/ssl/certs"], check=True)
 
     def serve(self):
         self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

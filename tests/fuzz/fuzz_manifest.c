@@ -29,25 +29,24 @@ static void check_manifest(const struct comet_manifest *manifest)
 	for (size_t i = 0; i < manifest->n_fs_read; i++)
 		require(manifest->fs_read[i].text[0] == '/' && manifest->fs_read[i].location.line);
 	for (size_t i = 0; i < manifest->n_fs_write; i++)
-		require(manifest->fs_write[i].text[0] == '/' && manifest->fs_write[i].location.line);
+		require(manifest->fs_write[i].text[0] == '/' &&
+			manifest->fs_write[i].location.line);
 	for (size_t i = 0; i < manifest->n_exec; i++)
 		require(manifest->exec[i].text[0] && manifest->exec[i].location.line);
 	for (size_t i = 0; i < manifest->n_warnings; i++)
 		require(manifest->warnings[i].text[0] && !strchr(manifest->warnings[i].text, '\n'));
 }
 
-/* The first byte chooses strict. */
+/* A first byte of 0 or 1 chooses strict; any other belongs to a plain manifest file. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct comet_manifest *manifest = NULL;
 	struct comet_error error = { "" };
-	bool strict;
+	bool strict = size && data[0] == 1;
+	size_t skip = size && data[0] <= 1;
 	int r;
 
-	if (size == 0)
-		return 0;
-	strict = data[0] & 1;
-	r = comet_manifest_parse("fuzz.yaml", data + 1, size - 1, strict, &manifest, &error);
+	r = comet_manifest_parse("fuzz.yaml", data + skip, size - skip, strict, &manifest, &error);
 	if (r < 0) {
 		require(!manifest && error.text[0]);
 		return 0;

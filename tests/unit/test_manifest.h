@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What do the tests of manifest/ share? Reading a text, and showing all that came of it as lines. */
+/* What do the tests of manifest/ share? Reading a text, and showing all that came of it. */
 #ifndef COMET_TEST_MANIFEST_H
 #define COMET_TEST_MANIFEST_H
 
@@ -19,53 +19,53 @@
 #define FILE_NAME "pack.yaml"
 
 /* A manifest in upstream's words that is valid and grants a bit of everything. */
-#define GO_MANIFEST                                                                 \
-	"spec_version: soyapack.v0\n"                                               \
-	"kind: Agent\n"                                                             \
-	"name: clerk\n"                                                             \
-	"version: 1.2.3\n"                                                          \
-	"description: Files letters.\n"                                             \
-	"authors: [{name: Example Authors}]\n"                                      \
-	"license: MIT\n"                                                            \
-	"runtime: {compat: \">=0.1.0 <0.2.0\"}\n"                                   \
-	"determinism: stateful\n"                                                   \
-	"entry: prompts/main.md\n"                                                  \
-	"expose: {openai_compat: chat, virtual_model_id: \"soya:clerk\"}\n"         \
-	"sandbox:\n"                                                                \
-	"  image: html-base@0.1.0\n"                                                \
-	"  isolation: container\n"                                                  \
-	"  budget_seconds_max: 60\n"                                                \
-	"  capabilities:\n"                                                         \
-	"    network_out:\n"                                                        \
-	"      - {host: api.example.com, port: 443, proto: https}\n"                \
-	"    fs_read: [/workdir]\n"                                                 \
-	"    fs_write: [/workdir/out]\n"                                            \
-	"    exec: [git]\n"                                                         \
+#define GO_MANIFEST                                                                                \
+	"spec_version: soyapack.v0\n"                                                              \
+	"kind: Agent\n"                                                                            \
+	"name: clerk\n"                                                                            \
+	"version: 1.2.3\n"                                                                         \
+	"description: Files letters.\n"                                                            \
+	"authors: [{name: Example Authors}]\n"                                                     \
+	"license: MIT\n"                                                                           \
+	"runtime: {compat: \">=0.1.0 <0.2.0\"}\n"                                                  \
+	"determinism: stateful\n"                                                                  \
+	"entry: prompts/main.md\n"                                                                 \
+	"expose: {openai_compat: chat, virtual_model_id: \"soya:clerk\"}\n"                        \
+	"sandbox:\n"                                                                               \
+	"  image: html-base@0.1.0\n"                                                               \
+	"  isolation: container\n"                                                                 \
+	"  budget_seconds_max: 60\n"                                                               \
+	"  capabilities:\n"                                                                        \
+	"    network_out:\n"                                                                       \
+	"      - {host: api.example.com, port: 443, proto: https}\n"                               \
+	"    fs_read: [/workdir]\n"                                                                \
+	"    fs_write: [/workdir/out]\n"                                                           \
+	"    exec: [git]\n"                                                                        \
 	"    determinism_tier: read-only\n"
 
 /* The same pack in the seed's words. */
-#define SEED_MANIFEST                                                               \
-	"apiVersion: soyaos.ai/v0\n"                                                \
-	"kind: Agent\n"                                                             \
-	"name: clerk\n"                                                             \
-	"version: 1.2.3\n"                                                          \
-	"virtual_model_id: soya:clerk\n"                                            \
-	"description: Files letters.\n"                                             \
-	"owner: example\n"                                                          \
-	"license: MIT\n"                                                            \
-	"capabilities:\n"                                                           \
-	"  egress:\n"                                                               \
-	"    - host: api.example.com\n"                                             \
-	"      port: 443\n"                                                         \
-	"      protocol: https\n"                                                   \
-	"  fs:\n"                                                                   \
-	"    read: [/workdir]\n"                                                    \
-	"    write: [/workdir/out]\n"                                               \
-	"  determinism_tier: read-only\n"                                           \
-	"inputs: {type: object}\n"                                                  \
-	"outputs: {letter: letter.v1}\n"                                            \
-	"prompts: {write: prompts/write.md}\n"                                      \
-	"tools:\n"                                                                  \
+#define SEED_MANIFEST                                                                              \
+	"apiVersion: soyaos.ai/v0\n"                                                               \
+	"kind: Agent\n"                                                                            \
+	"name: clerk\n"                                                                            \
+	"version: 1.2.3\n"                                                                         \
+	"virtual_model_id: soya:clerk\n"                                                           \
+	"description: Files letters.\n"                                                            \
+	"owner: example\n"                                                                         \
+	"license: MIT\n"                                                                           \
+	"capabilities:\n"                                                                          \
+	"  egress:\n"                                                                              \
+	"    - host: api.example.com\n"                                                            \
+	"      port: 443\n"                                                                        \
+	"      protocol: https\n"                                                                  \
+	"  fs:\n"                                                                                  \
+	"    read: [/workdir]\n"                                                                   \
+	"    write: [/workdir/out]\n"                                                              \
+	"  determinism_tier: read-only\n"                                                          \
+	"inputs: {type: object}\n"                                                                 \
+	"outputs: {letter: letter.v1}\n"                                                           \
+	"prompts: {write: prompts/write.md}\n"                                                     \
+	"tools:\n"                                                                                 \
 	"  fetch: {kind: builtin.http_get, params: {timeout: 15s}}\n"
 
 /* text with the first `from` replaced by `to`; a missing `from` fails the test. */
@@ -98,8 +98,8 @@ static inline char *show(const struct comet_manifest *manifest)
 	FILE *out = open_memstream(&text, &size);
 
 	assert_non_null(out);
-	fprintf(out, "%s %s/%s@%s, words of %s\n", manifest->kind, manifest->schema,
-		manifest->name, manifest->version, comet_dialect_to_str(manifest->dialect));
+	fprintf(out, "%s %s/%s@%s, words of %s\n", manifest->kind, manifest->schema, manifest->name,
+		manifest->version, comet_dialect_to_str(manifest->dialect));
 	if (manifest->isolation != COMET_ISOLATION_UNSET)
 		fprintf(out, "isolation %s\n", comet_isolation_to_str(manifest->isolation));
 	if (manifest->budget_seconds)

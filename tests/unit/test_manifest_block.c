@@ -3,7 +3,7 @@
 #define _GNU_SOURCE 1
 #include "test_manifest.h"
 
-#define UPSTREAM_WORDS \
+#define UPSTREAM_WORDS                                                                             \
 	"(Comet grants what the block says; upstream's words are network_out, fs_read, fs_write)"
 #define HOST "expected a host name, an address or a range, found "
 #define PATH "expected an absolute path, found "
@@ -43,12 +43,13 @@ static void test_reads_the_words_of_the_specification(void **state)
 				    "    determinism_tier: read-only\n";
 
 	(void)state;
-	check_block(block,
-		    "words of spec\nisolation container\nbudget 60\ntier read-only\n"
-		    "egress api.example.com:443/tcp (18:16)\n"
-		    "egress dns.example.com:53/udp (19:16)\n"
-		    "read /workdir (20:15)\nwrite /workdir/out (21:16)\nexec git (22:12)\n"
-		    "warning 17:5: upstream reads this block as deny-all: it does not know \"network.out\" " UPSTREAM_WORDS);
+	check_block(
+		block,
+		"words of spec\nisolation container\nbudget 60\ntier read-only\n"
+		"egress api.example.com:443/tcp (18:16)\n"
+		"egress dns.example.com:53/udp (19:16)\n"
+		"read /workdir (20:15)\nwrite /workdir/out (21:16)\nexec git (22:12)\n"
+		"warning 17:5: upstream reads this block as deny-all: it does not know \"network.out\" " UPSTREAM_WORDS);
 }
 
 static void test_reads_the_words_of_the_seed(void **state)
@@ -59,11 +60,12 @@ static void test_reads_the_words_of_the_seed(void **state)
 				    "    resources: {timeout_s: 5}\n";
 
 	(void)state;
-	check_block(block,
-		    "words of seed\nisolation container\nbudget 60\n"
-		    "egress api.example.com:443/grpc (18:16)\n"
-		    "read /workdir (19:17)\nwrite /workdir/out (19:36)\n"
-		    "warning 17:5: upstream reads this block as deny-all: it does not know \"egress\" " UPSTREAM_WORDS);
+	check_block(
+		block,
+		"words of seed\nisolation container\nbudget 60\n"
+		"egress api.example.com:443/grpc (18:16)\n"
+		"read /workdir (19:17)\nwrite /workdir/out (19:36)\n"
+		"warning 17:5: upstream reads this block as deny-all: it does not know \"egress\" " UPSTREAM_WORDS);
 }
 
 /* In words that upstream skips it has no verdict, so every fault is a plain error. */
@@ -105,26 +107,32 @@ static void test_faults_in_nested_dialects_are_errors(void **state)
 static void test_misspelt_keys_are_warned_of(void **state)
 {
 	(void)state;
-	check_block("    fs_raed: [/workdir]\n",
-		    "warning 17:5: \"fs_raed\" is no capability, so it grants nothing (did you mean \"fs_read\"?)");
+	check_block(
+		"    fs_raed: [/workdir]\n",
+		"warning 17:5: \"fs_raed\" is no capability, so it grants nothing (did you mean \"fs_read\"?)");
 	check_block("    fs.raed: [/workdir]\n", "(did you mean \"fs.read\"?)");
 	check_block("    egres: []\n", "(did you mean \"egress\"?)");
 	check_block("    Network-Out: []\n", "(did you mean \"network_out\"?)");
 	check_block("    gibberish: []\n",
 		    "warning 17:5: \"gibberish\" is no capability, so it grants nothing\n");
 	check_block("    x-note: []\n", "budget 60\n");
-	check_block("    network_out: [{host: h, port: 1, proto: http, prot: 2}]\n",
-		    "warning 17:51: \"prot\" means nothing in an egress entry (did you mean \"port\"?)");
+	check_block(
+		"    network_out: [{host: h, port: 1, proto: http, prot: 2}]\n",
+		"warning 17:51: \"prot\" means nothing in an egress entry (did you mean \"port\"?)");
 }
 
 static void test_one_dialect_per_block(void **state)
 {
 	(void)state;
-	check_block("    fs_read: [/a]\n    fs.write: [/b]\n",
-		    "read /a (17:15)\n"
-		    "warning 18:5: expected the keys of one dialect in the block, found \"fs.write\" beside \"fs_read\" of line 17");
+	check_block(
+		"    fs_read: [/a]\n    fs.write: [/b]\n",
+		"read /a (17:15)\n"
+		"warning 18:5: expected the keys of one dialect in the block, found \"fs.write\" beside \"fs_read\" of line 17");
 	check_block("    fs.write: [/b]\n    fs_read: [/a]\n",
 		    "not to be run: pack.yaml:18:5: expected the keys of one dialect");
+	/* Upstream's words are what is read, whichever came first. */
+	check_block("    fs.write: [/b]\n    fs_read: [/a]\n",
+		    "words of go\nisolation container\nbudget 60\nread /a (18:15)\nwarning 18:5: ");
 	check_block("    egress: []\n    fs_read: [/a]\n", "not to be run: pack.yaml:18:5: ");
 }
 
@@ -155,7 +163,8 @@ static void test_what_is_not_enforced_is_said(void **state)
 	(void)state;
 	for (size_t i = 0; i < COMET_ARRAY_SIZE(keys); i++) {
 		snprintf(line, sizeof(line), "    %s\n", keys[i][0]);
-		snprintf(expected, sizeof(expected), "not enforced by this build: %s\n", keys[i][1]);
+		snprintf(expected, sizeof(expected), "not enforced by this build: %s\n",
+			 keys[i][1]);
 		check_block(line, expected);
 	}
 	for (size_t i = 0; i < COMET_ARRAY_SIZE(silent); i++) {
@@ -175,8 +184,9 @@ static void test_time_limits(void **state)
 {
 	(void)state;
 	check_block("    resources: {timeout_s: 5}\n", "budget 60\n");
-	check_block("    resources: {timeout_s: -5}\n",
-		    "not to be run: pack.yaml:17:28: expected a time limit of 0 to 2147483647 seconds, found -5");
+	check_block(
+		"    resources: {timeout_s: -5}\n",
+		"not to be run: pack.yaml:17:28: expected a time limit of 0 to 2147483647 seconds, found -5");
 	static const struct vector vectors[] = {
 		{ "  budget_seconds_max: 60\n", "", "!budget" },
 		{ "budget_seconds_max: 60", "budget_seconds_max: -1",
@@ -200,7 +210,8 @@ static void test_paths_that_cannot_be_enforced(void **state)
 		  "\"workdir\" (write an absolute path, one that starts with \"/\")" },
 		{ "[/workdir]", "[workdir]", "!read workdir" },
 		{ "[/workdir]", "[\"\"]", "not to be run: pack.yaml:19:15: " PATH "\"\" (write" },
-		{ "[/workdir]", "[\"~\"]", "(nothing is expanded in a manifest: write the absolute path)" },
+		{ "[/workdir]", "[\"~\"]",
+		  "(nothing is expanded in a manifest: write the absolute path)" },
 		{ "[/workdir]", "[~user/x]", "(nothing is expanded in a manifest" },
 		{ "[/workdir]", "[$HOME/x]", "(nothing is expanded in a manifest" },
 		{ "[/workdir]", "[\"%h\"]", "(nothing is expanded in a manifest" },
@@ -216,7 +227,8 @@ static void test_paths_that_cannot_be_enforced(void **state)
 		{ "[/workdir]", "[/W-evil]", "read /W-evil (" },
 		{ "[/workdir]", "[/..a/b..]", "read /..a/b.. (" },
 		{ "[/workdir]", "[/]", "warning 19:15: \"/\" grants every file there is" },
-		{ "[/workdir]", "[/data/*.txt]", "warning 19:15: \"/data/*.txt\" is taken letter by letter" },
+		{ "[/workdir]", "[/data/*.txt]",
+		  "warning 19:15: \"/data/*.txt\" is taken letter by letter" },
 		{ "[/workdir]", "[\"/a\\nb\"]", "read /a\nb (" },
 	};
 
@@ -259,15 +271,20 @@ static void test_hosts_that_cannot_be_enforced(void **state)
 		{ "api.example.com", "\"a b\"", HOST "\"a b\" (a host has no spaces)" },
 		{ "api.example.com", "\"a\\0b\"", HOST "\"a\\x00b\" (a host has no NUL)" },
 		{ "api.example.com", "https://a.b",
-		  HOST "\"https://a.b\" (write the host alone: the scheme belongs in the protocol field)" },
+		  HOST
+		  "\"https://a.b\" (write the host alone: the scheme belongs in the protocol field)" },
 		{ "api.example.com", "a.b:443",
 		  HOST "\"a.b:443\" (write the host alone: the port belongs in the port field)" },
 		{ "api.example.com", "\"[::1]\"", HOST "\"[::1]\" (" },
 		{ "api.example.com", "a.b/path", HOST "\"a.b/path\" (" },
 		{ "api.example.com", "a*.b", HOST "\"a*.b\" (" },
 		{ "api.example.com", "\"*.*.b\"", HOST "\"*.*.b\" (" },
-		{ "api.example.com", "b\xc3\xbc" "cher.example",
-		  HOST "\"b\xc3\xbc" "cher.example\" (write an international name in its ASCII form, which starts with xn--)" },
+		{ "api.example.com",
+		  "b\xc3\xbc"
+		  "cher.example",
+		  HOST
+		  "\"b\xc3\xbc"
+		  "cher.example\" (write an international name in its ASCII form, which starts with xn--)" },
 		{ "api.example.com", A250 ".aaaa", HOST },
 		{ "api.example.com", A50 "aaaaaaaaaaaaaa.b", HOST },
 		{ "api.example.com", "10.0.0.1/8", HOST "\"10.0.0.1/8\" (" },

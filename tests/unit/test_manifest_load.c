@@ -117,14 +117,22 @@ static void test_files_that_cannot_be_read(void **state)
 	char path[256];
 
 	(void)state;
-	check_load("", false,
-		   "error: soyapack: open /soyapack.yaml: open /soyapack.yaml: no such file or directory");
-	check_load("absent", false, "error: soyapack: open /absent: open /absent: no such file or directory");
+	check_load(
+		"", false,
+		"error: soyapack: open /soyapack.yaml: open /soyapack.yaml: no such file or directory");
+	check_load("absent", false,
+		   "error: soyapack: open /absent: open /absent: no such file or directory");
 	path_of("soyapack.yaml", path);
 	assert_int_equal(mkdir(path, 0700), 0);
 	check_load("", false, "error: soyapack: read: read /soyapack.yaml: is a directory");
-	assert_int_equal(comet_manifest_load("no\033such\nfile", false, &manifest, &error), -ENOENT);
-	assert_string_equal(error.text, "soyapack: open no\\x1bsuch\\nfile: open no\\x1bsuch\\nfile: no such file or directory");
+	path_of("other.yaml", path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	check_load("other.yaml", false, "error: /other.yaml:1:1: soyapack: invalid manifest: ");
+	assert_int_equal(comet_manifest_load("no\033such\nfile", false, &manifest, &error),
+			 -ENOENT);
+	assert_string_equal(
+		error.text,
+		"soyapack: open no\\x1bsuch\\nfile: open no\\x1bsuch\\nfile: no such file or directory");
 }
 
 static void test_block_in_a_file_of_its_own(void **state)
@@ -136,29 +144,40 @@ static void test_block_in_a_file_of_its_own(void **state)
 	(void)state;
 	put("soyapack.yaml", text);
 	check_load("", true, "words of go\nisolation container\nbudget 60\n");
-	put("capabilities.yml", "capabilities:\n  network.out:\n    - {host: a.example.com, port: 53, proto: udp}\n  fs.read: [/data]\n");
-	check_load("", false, "words of spec\nisolation container\nbudget 60\negress a.example.com:53/udp (3:14)\nread /data (4:13)\n");
+	put("capabilities.yml",
+	    "capabilities:\n  network.out:\n    - {host: a.example.com, port: 53, proto: udp}\n  fs.read: [/data]\n");
+	check_load(
+		"", false,
+		"words of spec\nisolation container\nbudget 60\negress a.example.com:53/udp (3:14)\nread /data (4:13)\n");
 	check_load("", false, outside);
 	check_load("", true, outside);
 	check_load("soyapack.yaml", false, "read /data (4:13)\n");
 	put("capabilities.yml", "fs_read: [/data]\nexec: [git]\n");
-	check_load("", false, "words of go\nisolation container\nbudget 60\nread /data (1:11)\nexec git (2:8)\n");
+	check_load(
+		"", false,
+		"words of go\nisolation container\nbudget 60\nread /data (1:11)\nexec git (2:8)\n");
 	put("capabilities.yml", "fs: {write: [/data]}\n");
-	check_load("", false, "words of seed\nisolation container\nbudget 60\nwrite /data (1:14)\n");
+	check_load("", false,
+		   "words of seed\nisolation container\nbudget 60\nwrite /data (1:14)\n");
 	put("capabilities.yml", "# nothing\n");
 	check_load("", false, "words of go\nisolation container\nbudget 60\n");
 	put("capabilities.yml", "fs_read: [data]\n");
-	check_load("", false,
-		   "error: /capabilities.yml:1:11: expected an absolute path, found \"data\" (write an absolute path, one that starts with \"/\")");
+	check_load(
+		"", false,
+		"error: /capabilities.yml:1:11: expected an absolute path, found \"data\" (write an absolute path, one that starts with \"/\")");
 	put("capabilities.yml", "fs_read: /data\n");
-	check_load("", false,
-		   "error: /capabilities.yml:1:10: expected a list of text, found the text \"/data\"");
+	check_load(
+		"", false,
+		"error: /capabilities.yml:1:10: expected a list of text, found the text \"/data\"");
 	put("capabilities.yml", "[]\n");
 	check_load("", false, "error: /capabilities.yml:1:1: expected a map, found a list");
 	put("capabilities.yml", "fs_read: [\n");
 	check_load("", false, "error: /capabilities.yml:2:1: soyapack: parse: yaml: ");
 	put("capabilities.yml", "a: 1\na: 2\n");
-	check_load("", false, "error: /capabilities.yml:2:1: ");
+	check_load("", false,
+		   "error: /capabilities.yml:2:1: expected each key once, found \"a\" again (it stands at line 1 too)");
+	put("capabilities.yml", "? &k fs_read\n: [/a]\n*k : [/b]\n");
+	check_load("", false, "error: /capabilities.yml:3:1: expected each key once");
 	free(text);
 
 	/* Any other YAML file is a pack by itself. */
@@ -269,7 +288,8 @@ static void test_strict(void **state)
 		"a:21:5: \"exce\" is no capability, so it grants nothing (did you mean \"exec\"?)");
 	assert_int_equal(comet_manifest_parse("a", text, strlen(text), true, &manifest, NULL),
 			 -EINVAL);
-	assert_int_equal(comet_manifest_parse("a", text, strlen(text), false, &manifest, &error), 0);
+	assert_int_equal(comet_manifest_parse("a", text, strlen(text), false, &manifest, &error),
+			 0);
 	assert_int_equal(manifest->n_warnings, 1);
 	assert_null(manifest->unenforceable);
 	comet_manifest_free(manifest);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Do keys, types and the capabilities of a soyapack.v0 manifest get upstream's verdict and words? */
+/* Do keys, types and capabilities of soyapack.v0 get upstream's verdict and words? */
 #define _GNU_SOURCE 1
 #include "test_manifest.h"
 
@@ -10,9 +10,9 @@
 #define USE_PREFIX " (use the x- prefix for extensions)"
 #define OK "Agent soyapack.v0/clerk@1.2.3"
 #define PORT "error: 18:39: " INVALID "capabilities.network_out[0].port must be in [1,65535], got "
-#define ITEM_PORT "error: 18:9: " INVALID "capabilities.network_out[0].port must be in [1,65535], got "
-#define PROTO \
-	INVALID "capabilities.network_out[0].proto must be one of http/https/grpc/quic, got "
+#define ITEM_PORT                                                                                  \
+	"error: 18:9: " INVALID "capabilities.network_out[0].port must be in [1,65535], got "
+#define PROTO INVALID "capabilities.network_out[0].proto must be one of http/https/grpc/quic, got "
 #define ROOT_KIND PARSE "soyapack: manifest must be a YAML mapping at top level (got kind="
 
 static void test_top_level_keys(void **state)
@@ -38,7 +38,8 @@ static void test_top_level_keys(void **state)
 		{ "name: clerk", "name: clerk\nname: other",
 		  "error: 4:1: " ERRORS "line 4: mapping key \"name\" already defined at line 3" },
 		{ "image: html-base@0.1.0", "image: a\n  image: b",
-		  "error: 14:3: " ERRORS "line 14: mapping key \"image\" already defined at line 13" },
+		  "error: 14:3: " ERRORS
+		  "line 14: mapping key \"image\" already defined at line 13" },
 		{ "    exec: [git]\n", "    exec: [git]\n    exec: [git]\n    fs_read: [/]\n",
 		  "error: 23:5: " ERRORS
 		  "line 23: mapping key \"fs_read\" already defined at line 19\n  line 22: mapping key \"exec\" already defined at line 21" },
@@ -53,7 +54,8 @@ static void test_wrong_types_are_all_listed(void **state)
 {
 	static const struct vector vectors[] = {
 		{ "fs_read: [/workdir]", "fs_read: /workdir",
-		  "error: 19:14: " ERRORS "line 19: cannot unmarshal !!str `/workdir` into []string" },
+		  "error: 19:14: " ERRORS
+		  "line 19: cannot unmarshal !!str `/workdir` into []string" },
 		{ "fs_read: [/workdir]", "fs_read: {a: b}",
 		  "error: 19:14: " ERRORS "line 19: cannot unmarshal !!map into []string" },
 		{ "[{name: Example Authors}]", "Example Authors",
@@ -72,13 +74,15 @@ static void test_wrong_types_are_all_listed(void **state)
 		{ "port: 443", "port: true",
 		  "error: 18:39: " ERRORS "line 18: cannot unmarshal !!bool `true` into int" },
 		{ "port: 443", "port: 2026-01-01",
-		  "error: 18:39: " ERRORS "line 18: cannot unmarshal !!timestamp `2026-01-01` into int" },
+		  "error: 18:39: " ERRORS
+		  "line 18: cannot unmarshal !!timestamp `2026-01-01` into int" },
 		{ "port: 443", "port: 22:22",
 		  "error: 18:39: " ERRORS "line 18: cannot unmarshal !!str `22:22` into int" },
 		{ "port: 443", "port: 0-65535",
 		  "error: 18:39: " ERRORS "line 18: cannot unmarshal !!str `0-65535` into int" },
 		{ "port: 443", "port: 99999999999999999999",
-		  "error: 18:39: " ERRORS "line 18: cannot unmarshal !!float `9999999...` into int" },
+		  "error: 18:39: " ERRORS
+		  "line 18: cannot unmarshal !!float `9999999...` into int" },
 		{ "name: clerk", "name: [a]",
 		  "error: 3:7: " ERRORS "line 3: cannot unmarshal !!seq into string" },
 		{ "kind: Agent", "kind: {a: b}",
@@ -91,8 +95,12 @@ static void test_wrong_types_are_all_listed(void **state)
 		  "line 19: cannot unmarshal !!str `a` into []string\n  line 20: cannot unmarshal !!str `b` into []string" },
 		{ "fs_read: [/workdir]", "fs_read: !x /workdir",
 		  "error: 19:14: " ERRORS "line 19: cannot unmarshal !x `/workdir` into []string" },
+		{ "fs_read: [/workdir]", "fs_read: !x%1b%5B31m a",
+		  "error: 19:14: " ERRORS
+		  "line 19: cannot unmarshal !x\\x1b[31m `a` into []string" },
 		{ "fs_read: [/workdir]", "fs_read: \"\\e[31m\"",
-		  "error: 19:14: " ERRORS "line 19: cannot unmarshal !!str `\\x1b[31m` into []string" },
+		  "error: 19:14: " ERRORS
+		  "line 19: cannot unmarshal !!str `\\x1b[31m` into []string" },
 		{ "budget_seconds_max: 60", "budget_seconds_max: soon",
 		  "error: 15:23: " ERRORS "line 15: cannot unmarshal !!str `soon` into int" },
 	};
@@ -101,22 +109,26 @@ static void test_wrong_types_are_all_listed(void **state)
 		  "error: 17:18: " ERRORS
 		  "line 17: cannot unmarshal !!str `*` into []soyapack.EgressRule" },
 		{ "NET", "[\"*\"]",
-		  "error: 17:19: " ERRORS "line 17: cannot unmarshal !!str `*` into soyapack.EgressRule" },
+		  "error: 17:19: " ERRORS
+		  "line 17: cannot unmarshal !!str `*` into soyapack.EgressRule" },
 		{ "NET", "[null]", "!egress" },
 		{ "NET", "null", "!egress" },
 		{ "NET", "[]", "!egress" },
 	};
 	static const struct vector blocks[] = {
 		{ "BLOCK", "[]",
-		  "error: 16:17: " ERRORS "line 16: cannot unmarshal !!seq into soyapack.Capabilities" },
+		  "error: 16:17: " ERRORS
+		  "line 16: cannot unmarshal !!seq into soyapack.Capabilities" },
 		{ "BLOCK", "text",
 		  "error: 16:17: " ERRORS
 		  "line 16: cannot unmarshal !!str `text` into soyapack.Capabilities" },
 		{ "BLOCK", "null", "!read" },
 		{ "BLOCK", "{}", "!read" },
 	};
-	char *net = edit(GO_MANIFEST, "\n      - {host: api.example.com, port: 443, proto: https}", " NET");
-	char *block = strndup(GO_MANIFEST, (size_t)(strstr(GO_MANIFEST, "    network_out") - GO_MANIFEST));
+	char *net = edit(GO_MANIFEST, "\n      - {host: api.example.com, port: 443, proto: https}",
+			 " NET");
+	char *block = strndup(GO_MANIFEST,
+			      (size_t)(strstr(GO_MANIFEST, "    network_out") - GO_MANIFEST));
 	char *named = edit(block, "capabilities:\n", "capabilities: BLOCK\n");
 
 	(void)state;
@@ -198,8 +210,10 @@ static void test_hosts_and_protocols(void **state)
 static void test_top_level_block(void **state)
 {
 	static const struct vector vectors[] = {
-		{ "sandbox:", "capabilities:\n  fs_read: [/data]\nx-sandbox:", "read /data (13:13)" },
-		{ "sandbox:", "capabilities:\n  network_out: [{host: h, port: 0, proto: http}]\nx-sandbox:",
+		{ "sandbox:", "capabilities:\n  fs_read: [/data]\nx-sandbox:",
+		  "read /data (13:13)" },
+		{ "sandbox:",
+		  "capabilities:\n  network_out: [{host: h, port: 0, proto: http}]\nx-sandbox:",
 		  "error: 13:33: " INVALID
 		  "capabilities.network_out[0].port must be in [1,65535], got 0" },
 		{ "sandbox:", "capabilities: null\nsandbox:", "read /workdir" },
@@ -226,9 +240,12 @@ static void test_other_documents(void **state)
 		const char *expected;
 	} rows[] = {
 		{ "", "error: 1:1: " INVALID "spec_version must be \"soyapack.v0\", got \"\"" },
-		{ "# only a comment\n", "error: 1:1: " INVALID "spec_version must be \"soyapack.v0\", got \"\"" },
-		{ "---\n", "error: 1:1: " INVALID "spec_version must be \"soyapack.v0\", got \"\"" },
-		{ "null\n", "error: 1:1: " INVALID "spec_version must be \"soyapack.v0\", got \"\"" },
+		{ "# only a comment\n",
+		  "error: 1:1: " INVALID "spec_version must be \"soyapack.v0\", got \"\"" },
+		{ "---\n",
+		  "error: 1:1: " INVALID "spec_version must be \"soyapack.v0\", got \"\"" },
+		{ "null\n",
+		  "error: 1:1: " INVALID "spec_version must be \"soyapack.v0\", got \"\"" },
 		{ "{}\n", "error: 1:1: " INVALID "spec_version must be \"soyapack.v0\", got \"\"" },
 		{ "[]\n", "error: 1:1: " ROOT_KIND "2)" },
 		{ "- a\n", "error: 1:1: " ROOT_KIND "2)" },

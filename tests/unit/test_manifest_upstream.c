@@ -39,7 +39,8 @@ static void test_identity(void **state)
 {
 	static const struct vector vectors[] = {
 		{ "soyapack.v0", "soyapack.v1",
-		  "error: 1:15: " INVALID "spec_version must be \"soyapack.v0\", got \"soyapack.v1\"" },
+		  "error: 1:15: " INVALID
+		  "spec_version must be \"soyapack.v0\", got \"soyapack.v1\"" },
 		{ "spec_version: soyapack.v0\n", "",
 		  "error: 1:1: " INVALID "spec_version must be \"soyapack.v0\", got \"\"" },
 		{ "kind: Agent", "kind: Tool",
@@ -66,7 +67,8 @@ static void test_identity(void **state)
 		  "error: 3:7: " INVALID
 		  "name \"7up\" does not match ^[a-z][a-z0-9-]{0,46}[a-z0-9]$" },
 		{ "name: clerk", "name: ~",
-		  "error: 1:1: " INVALID "name \"\" does not match ^[a-z][a-z0-9-]{0,46}[a-z0-9]$" },
+		  "error: 1:1: " INVALID
+		  "name \"\" does not match ^[a-z][a-z0-9-]{0,46}[a-z0-9]$" },
 		{ "name: clerk", "name: \"a\\0b\"",
 		  "error: 3:7: " INVALID
 		  "name \"a\\x00b\" does not match ^[a-z][a-z0-9-]{0,46}[a-z0-9]$" },
@@ -86,11 +88,12 @@ static void test_identity(void **state)
 
 static void test_versions(void **state)
 {
-	static const char *const bad[] = { "1",       "1.0",     "v1.0.0", "1.0.0.0", "1.0.0+",
-					   "01.0.0",  "1.0.0-",  "1.0.0-01", "1.0.0-a..b",
-					   "1.0.0-a+", "1.0.0 ", "1.0.x",  "1.0.0+a_b" };
-	static const char *const good[] = { "0.0.0", "1.0.0-alpha.0", "1.0.0-0a", "1.0.0--",
-					    "1.0.0+001", "1.0.0-rc.1+b.7", "99999999999.0.1" };
+	static const char *const bad[] = { "1",	     "1.0",    "v1.0.0",   "1.0.0.0",	 "1.0.0+",
+					   "01.0.0", "1.0.0-", "1.0.0-01", "1.0.0-a..b", "1.0.0-a+",
+					   "1.0.0 ", "1.0.x",  "1.0.0+a_b" };
+	static const char *const good[] = { "0.0.0",	      "1.0.0-alpha.0", "1.0.0-0a",
+					    "1.0.0--",	      "1.0.0+001",     "1.0.0-rc.1+b.7",
+					    "99999999999.0.1" };
 
 	(void)state;
 	for (size_t i = 0; i < COMET_ARRAY_SIZE(bad); i++) {
@@ -151,7 +154,8 @@ static void test_common_fields(void **state)
 		  "error: 10:11: " INVALID "affinity must be planet/moon/comet/any, got \"sun\"" },
 		{ "entry:", "affinity: comet\nentry:", OK },
 		{ "entry:", "deps: {lockfile: abc}\nentry:",
-		  "error: 10:18: " INVALID "deps.lockfile must be 64-char lowercase hex, got \"abc\"" },
+		  "error: 10:18: " INVALID
+		  "deps.lockfile must be 64-char lowercase hex, got \"abc\"" },
 		{ "entry:", "deps: {lockfile: " HEX64 "}\nentry:", OK },
 		{ "entry:", "deps: {lockfile: " ZERO64 "}\nentry:", OK },
 	};
@@ -172,7 +176,8 @@ static void test_agent(void **state)
 		  "error: 10:18: " INVALID "Agent: prompt.steps[0].id is required" },
 		{ "entry: prompts/main.md", "prompt: {steps: [{id: b}]}",
 		  "error: 10:18: " INVALID "Agent: prompt.steps[0].prompt is required" },
-		{ "entry: prompts/main.md", "prompt: {steps: [{id: a, prompt: b}, {id: a, prompt: c}]}",
+		{ "entry: prompts/main.md",
+		  "prompt: {steps: [{id: a, prompt: b}, {id: a, prompt: c}]}",
 		  "error: 10:43: " INVALID "Agent: prompt.steps[1].id \"a\" is duplicated" },
 		{ "expose: {openai_compat: chat, virtual_model_id: \"soya:clerk\"}\n", "",
 		  "error: 1:1: " INVALID "Agent: expose is required" },
@@ -241,7 +246,8 @@ static void test_skill_and_memory(void **state)
 		  "error: 11:109: " INVALID "Memory: mount.embedding.dim must be > 0" },
 		{ "[{path: a, sha256: " HEX64 ", size: 1}]", "[]",
 		  "error: 12:11: " INVALID "Memory: contents[] must have at least one entry" },
-		{ "path: a, ", "", "error: 12:12: " INVALID "Memory: contents[0].path is required" },
+		{ "path: a, ", "",
+		  "error: 12:12: " INVALID "Memory: contents[0].path is required" },
 		{ "sha256: 0", "sha256: F",
 		  "error: 12:30: " INVALID
 		  "Memory: contents[0].sha256 must be 64-char hex, got \"F123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"" },
@@ -269,8 +275,7 @@ static void test_other_blocks(void **state)
 		{ "sandbox:", "schedules: [{tz: UTC}]\nsandbox:",
 		  "error: 12:13: " INVALID "schedules[0] must have either cron or once" },
 		{ "sandbox:", "schedules: [{once: x, missed_fire: no}]\nsandbox:",
-		  "error: 12:36: " INVALID
-		  "schedules[0].missed_fire must be skip/once/backfill" },
+		  "error: 12:36: " INVALID "schedules[0].missed_fire must be skip/once/backfill" },
 		{ "sandbox:", "schedules: [{cron: x, missed_fire: skip}]\nsandbox:", OK },
 		{ "sandbox:", "channels: [{binding_id: x}]\nsandbox:",
 		  "error: 12:12: " INVALID "channels[0].kind is required" },
@@ -283,7 +288,8 @@ static void test_other_blocks(void **state)
 		{ "sandbox:", "channels: [{kind: webhook, secrets: {k: ~}}]\nsandbox:",
 		  "error: 12:41: " INVALID
 		  "channels[0].secrets[\"k\"] must be of the form ${ENV_NAME} (got \"\")" },
-		{ "sandbox:", "channels: [{kind: webhook, secrets: {k: \"${AB}\"}}]\nsandbox:", OK },
+		{ "sandbox:", "channels: [{kind: webhook, secrets: {k: \"${AB}\"}}]\nsandbox:",
+		  OK },
 		{ "sandbox:", "actions: [{id: a, on: api}]\nsandbox:",
 		  "error: 12:11: " INVALID "actions[0] requires id + handler" },
 		{ "sandbox:", "actions: [{id: a, handler: h, on: press}]\nsandbox:",
@@ -297,13 +303,15 @@ static void test_other_blocks(void **state)
 		  "error: 12:15: " INVALID "storage_nas[0].host_ref is required" },
 		{ "sandbox:", "storage_nas: [{protocol: s3, host_ref: h}]\nsandbox:",
 		  "error: 12:15: " INVALID "storage_nas[0].share is required" },
-		{ "sandbox:", "storage_nas: [{protocol: s3, host_ref: h, share: s, access: x}]\nsandbox:",
+		{ "sandbox:",
+		  "storage_nas: [{protocol: s3, host_ref: h, share: s, access: x}]\nsandbox:",
 		  "error: 12:61: " INVALID "storage_nas[0].access must be ro/rw, got \"x\"" },
 		{ "sandbox:",
 		  "storage_nas: [{protocol: s3, host_ref: h, share: s, secrets: {u: w}}]\nsandbox:",
 		  "error: 12:66: " INVALID
 		  "storage_nas[0].secrets[\"u\"] must be of the form ${ENV_NAME} (got \"w\")" },
-		{ "sandbox:", "storage_nas: [{protocol: s3, host_ref: h, share: s}]\nsandbox:", OK },
+		{ "sandbox:", "storage_nas: [{protocol: s3, host_ref: h, share: s}]\nsandbox:",
+		  OK },
 		{ "sandbox:", "state: {scope: world, store: kv}\nsandbox:",
 		  "error: 12:16: " INVALID "state.scope must be agent/user/tenant, got \"world\"" },
 		{ "sandbox:", "state: {scope: user, store: tape}\nsandbox:",

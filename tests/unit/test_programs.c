@@ -314,7 +314,8 @@ static void first_lines(void **state)
 		{ "#!sh", "sh", "" },
 		{ "#!/bin/env python", "/bin/env", "python" },
 	};
-	static const char *const none[] = { "", "#", "#!", "#!\n/bin/sh", "#! \n", "\177ELF", "/bin/sh" };
+	static const char *const none[] = { "",      "#",       "#!",     "#!\n/bin/sh",
+					    "#! \n", "\177ELF", "/bin/sh" };
 	char *interpreter, *argument;
 	size_t i;
 

@@ -32,7 +32,7 @@ def tests_of(variant, patterns):
         if not (file.startswith("test_") and file.endswith(".py")):
             continue
         module = importlib.import_module(file[:-3])
-        for name, function in vars(module).items():
+        for name, function in list(vars(module).items()):
             if not name.startswith("test_") or not callable(function):
                 continue
             if getattr(function, "variants", ("main",)).count(variant) == 0:
