@@ -112,7 +112,7 @@ static const struct comet_base_entry base[] = {
 	{ "/dev/stdout", PROCESS, LINK, SELF },
 	{ "/dev/stderr", PROCESS, LINK, SELF },
 
-	{ "/proc", PROCESS, COMET_FS_STAT, PROC },
+	{ "/proc", PROCESS, READ, PROC },
 	{ "/proc/self", PROCESS, LINK, SELF },
 	{ "/proc/thread-self", PROCESS, LINK, SELF },
 	{ "/proc/mounts", PROCESS, LINK, SELF },
@@ -190,7 +190,8 @@ static const struct comet_base_entry quiet[] = {
 	{ "/run/host", "user names from the container manager", QUIET, TREE },
 	{ "/run/nscd", "names from the host's cache", QUIET, TREE },
 	{ "/run/systemd", "user names and state of the system manager", QUIET, TREE },
-	{ "/var/lib/sss", "user names from the host's domain", QUIET, TREE },
+	{ "/var/lib/sss/mc", "user names from the host's domain", QUIET, TREE },
+	{ "/var/lib/sss/pipes", "user names from the host's domain", QUIET, TREE },
 	{ "/dev", "names of devices", QUIET, SELF },
 	{ "/dev/pts", "the name of the terminal", QUIET, TREE },
 

@@ -5,7 +5,7 @@
 # what `make test` and the project's CI run. The last line is "N passed, N failed".
 set -uo pipefail
 
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 passed=0
 failed=0
 log=$(mktemp)

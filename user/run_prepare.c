@@ -75,10 +75,9 @@ static int load_manifest(struct comet_run *run)
 
 	if (err < 0)
 		return COMET_EXIT_USAGE;
-	if (run->manifest->isolation == COMET_ISOLATION_MICROVM) {
-		comet_error_set(&run->error, EINVAL,
-				"%s asks for isolation microvm: Comet is not a VM monitor",
-				run->manifest->file);
+	/* Upstream accepts it, but Comet could not hold an agent to exactly what it says. */
+	if (run->manifest->unenforceable) {
+		comet_error_set(&run->error, EINVAL, "%s", run->manifest->unenforceable);
 		return COMET_EXIT_USAGE;
 	}
 	warn_of_manifest(run);

@@ -64,11 +64,20 @@ print(struct comet_run_report *report, const char *format, ...)
 		comet_voice_say(&report->voice, text);
 }
 
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 void comet_run_report_close(struct comet_run_report *report)
 {
+	uint64_t lost = comet_sink_flush(report->sink);
 	int err = comet_sink_close(report->sink);
 
 	report->sink = NULL;
+	if (lost)
+		print(report, "comet: %" PRIu64 " event%s could not be written in time", lost,
+		      plural(lost));
 	json_decref(report->errors);
 	json_decref(report->audit);
 	report->errors = NULL;
@@ -156,11 +165,6 @@ void comet_run_report_violation(struct comet_run_report *report,
 			       violation->head.severity == COMET_SEVERITY_VIOLATION ? text : NULL);
 }
 
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 static void summarize(struct comet_run_report *report, const struct comet_scope_end *end)
 {
 	const struct comet_counters *c = &end->counters;
@@ -178,6 +182,9 @@ static void summarize(struct comet_run_report *report, const struct comet_scope_
 		      " refusal%s could not be reported as events: they came faster "
 		      "than they could be read",
 		      (uint64_t)c->lost, plural(c->lost));
+	if (c->dropped)
+		print(report, "comet: the packet filter dropped %" PRIu64 " packet%s",
+		      (uint64_t)c->dropped, plural(c->dropped));
 }
 
 void comet_run_report_completed(struct comet_run_report *report, const struct comet_scope_end *end)
