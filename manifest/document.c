@@ -64,7 +64,7 @@ static int fail_parser(struct comet_builder *builder)
 
 /*
  * An unquoted word at the very end of a file that lacks its last newline may be the first half of
- * another word: `/work` of `/workdir/out`. Whoever grants something by it has to know.
+ * another word: `/workd` of `/workdir/out`. Whoever grants something by it has to know.
  */
 static void mark_cut(struct comet_builder *builder, const yaml_event_t *event)
 {

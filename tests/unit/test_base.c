@@ -103,7 +103,7 @@ static void own_procfs_is_marked(void **state)
 {
 	struct comet_manifest m = manifest_with_egress(NULL, 0);
 	struct comet_policy *policy = compile(&m, NULL);
-	const struct comet_path_rule *rule = find_path(policy, "/proc", COMET_FS_STAT);
+	const struct comet_path_rule *rule = find_path(policy, "/proc", COMET_FS_READ);
 
 	(void)state;
 	assert_non_null(rule);
