@@ -128,6 +128,22 @@ static int read_egress(struct comet_report *report, const struct comet_value *li
 	return 0;
 }
 
+/*
+ * A list of allowed calls that is not held to would grant all the others. The key is the
+ * specification's own, so the manifest is valid in each dialect that has it, but not to be run.
+ */
+static int refuse_syscalls(struct comet_report *report, const struct comet_node *node)
+{
+	bool accepts = report->upstream_accepts;
+	int r;
+
+	report->upstream_accepts = true;
+	r = comet_report_refuse(report, node,
+				"this build cannot hold an agent to syscalls: take the list out");
+	report->upstream_accepts = accepts;
+	return r;
+}
+
 /* Said once each, and only where the pack counts on it: an empty list asks for nothing. */
 static int warn_not_enforced(struct comet_report *report, const struct comet_value *block)
 {
@@ -141,9 +157,13 @@ static int warn_not_enforced(struct comet_report *report, const struct comet_val
 	for (size_t i = 0; r == 0 && i < COMET_ARRAY_SIZE(lists); i++) {
 		const struct comet_value *value = comet_value_field(block, lists[i]);
 
-		if (value->node && value->n_items)
-			r = comet_report_warn(report, value->node, "not enforced by this build: %s",
-					      lists[i]);
+		if (!value->node || !value->n_items)
+			continue;
+		if (strcmp(lists[i], "syscalls") == 0)
+			r = refuse_syscalls(report, value->node);
+		else
+			r = comet_report_warn(report, value->node,
+					      "not enforced by this build: %s", lists[i]);
 	}
 	for (size_t i = 0; r == 0 && i < COMET_ARRAY_SIZE(numbers); i++) {
 		const struct comet_value *value = comet_value_field(resources, numbers[i]);

@@ -136,10 +136,17 @@ static void test_one_dialect_per_block(void **state)
 	check_block("    egress: []\n    fs_read: [/a]\n", "not to be run: pack.yaml:18:5: ");
 }
 
+static void test_allowed_calls_that_nothing_would_hold_to(void **state)
+{
+	(void)state;
+	check_block("    syscalls: [read]\n",
+		    "not to be run: pack.yaml:17:15: this build cannot hold an agent to syscalls");
+	check_block("    syscalls: []\n", "budget 60\n");
+}
+
 static void test_what_is_not_enforced_is_said(void **state)
 {
 	static const char *const keys[][2] = {
-		{ "syscalls: [read]", "syscalls" },
 		{ "llm: {model: any}", "llm" },
 		{ "mcp_tools: [tool.x]", "mcp_tools" },
 		{ "memory: [{name: a, access: ro}]", "memory" },
@@ -317,6 +324,7 @@ int main(void)
 		cmocka_unit_test(test_faults_in_nested_dialects_are_errors),
 		cmocka_unit_test(test_misspelt_keys_are_warned_of),
 		cmocka_unit_test(test_one_dialect_per_block),
+		cmocka_unit_test(test_allowed_calls_that_nothing_would_hold_to),
 		cmocka_unit_test(test_what_is_not_enforced_is_said),
 		cmocka_unit_test(test_time_limits),
 		cmocka_unit_test(test_paths_that_cannot_be_enforced),

@@ -133,6 +133,29 @@ static void a_reader_that_stalls_stops_nobody(void **state)
 	stall(ends[0], ends[1]);
 }
 
+/* There is room, but not for all of it. */
+static void a_text_without_end_stops_nobody(void **state)
+{
+	char *text = malloc(4 << 20);
+	double start = seconds();
+	int ends[2];
+
+	(void)state;
+	assert_non_null(text);
+	memset(text, 'x', (4 << 20) - 1);
+	text[(4 << 20) - 1] = '\0';
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	say_to(ends[1], text);
+	close(ends[0]);
+	close(ends[1]);
+	assert_int_equal(pipe(ends), 0);
+	say_to(ends[1], text);
+	close(ends[0]);
+	close(ends[1]);
+	free(text);
+	assert_true(seconds() - start < 5);
+}
+
 static void words_arrive_again_after_a_stall(void **state)
 {
 	struct comet_voice voice;
@@ -161,6 +184,7 @@ int main(void)
 		cmocka_unit_test(a_pipe_and_a_socket_get_whole_lines),
 		cmocka_unit_test(a_file_is_written_on_where_it_ends),
 		cmocka_unit_test(a_reader_that_stalls_stops_nobody),
+		cmocka_unit_test(a_text_without_end_stops_nobody),
 		cmocka_unit_test(words_arrive_again_after_a_stall),
 	};
 

@@ -163,17 +163,20 @@ def test_link_swapped_while_opened(box):
 
 def test_inherited_descriptors(box):
     """Of the descriptors of Comet's caller the agent gets 0, 1 and 2 alone."""
+    descriptors = [9, 200]
     with open(box.s, "rb") as secret_file:
-        fd = secret_file.fileno()
-        os.set_inheritable(fd, True)
-        equal(os.pread(fd, len(CANARY), 0).decode(), CANARY, "what the caller reads")
-        result = box.python(box.usual(), f"""
-attempt(lambda: print(os.pread({fd}, 99, 0)))
+        for fd in descriptors:
+            os.dup2(secret_file.fileno(), fd, inheritable=True)
+            box.closers.append(lambda fd=fd: os.close(fd))
+    equal(os.pread(9, len(CANARY), 0).decode(), CANARY, "what the caller reads")
+    result = box.python(box.usual(), f"""
+for fd in {descriptors!r}:
+    attempt(lambda: print(os.pread(fd, 99, 0)))
 print(*sorted(map(int, os.listdir("/proc/self/fd"))))
-""", pass_fds=[fd])
+""", pass_fds=descriptors)
     clean(result)
     # The fourth is that of the listing.
-    equal(result.out.split(), ["EBADF", "0", "1", "2", "3"], "what the agent finds")
+    equal(result.out.split(), ["EBADF", "EBADF", "0", "1", "2", "3"], "what the agent finds")
 
 
 def test_dots_and_slashes(box):
