@@ -59,9 +59,9 @@ static __always_inline __u8 comet_file_surface(const struct comet_request *reque
 static __always_inline int comet_file_errno(const struct comet_request *request, __u8 surface,
 					    __u32 granted)
 {
-	if (surface == COMET_SURFACE_FS_READ)
-		return ENOENT;
-	if (request->create || (granted & COMET_FS_READ))
+	if (request->create)
+		return EACCES;
+	if (surface != COMET_SURFACE_FS_READ && (granted & COMET_FS_READ))
 		return EACCES;
 	return ENOENT;
 }

@@ -98,6 +98,9 @@ int BPF_PROG(comet_file_open, struct file *file, int ret)
 	flags = file->f_flags;
 	mode = file->f_mode;
 	comet_request_path(&request, &file->f_path);
+	/* A file without a name: its directory was asked for, and is what can be declared. */
+	if (flags & O_TMPFILE_FLAG)
+		request.dentry = comet_address_of(file->f_path.dentry->d_parent);
 	request.create = !!(flags & O_CREAT);
 	if (mode & FMODE_READ)
 		request.need |= COMET_FS_READ;

@@ -21,6 +21,7 @@
 #define FMODE_EXEC_FLAG 0x20 /* __FMODE_EXEC, seen in f_flags */
 #define O_CREAT 0x40
 #define O_TRUNC 0x200
+#define O_TMPFILE_FLAG 0x400000 /* __O_TMPFILE */
 
 /* include/uapi/linux/stat.h */
 #define S_IFMT 0170000

@@ -30,17 +30,19 @@ fill_root() {
 	echo 'agent ALL=(ALL) NOPASSWD: ALL' >"$root/etc/sudoers.d/agent"
 	chmod 440 "$root/etc/sudoers.d/agent"
 	echo comet-vm >"$root/etc/hostname"
-	printf '%s\n' '127.0.0.1 localhost comet-vm' '::1 localhost' >"$root/etc/hosts"
+	printf '%s\n' '127.0.0.1 localhost' '127.0.1.1 comet-vm' '::1 localhost' >"$root/etc/hosts"
+	ln -sf ../proc/self/mounts "$root/etc/mtab"
 	# mmdebstrap copied this machine's: names that no test serves should fail at once.
 	echo 'nameserver 127.0.0.1' >"$root/etc/resolv.conf"
 	rm -rf "$root"/etc/apt "$root"/var/lib/apt "$root"/var/cache/apt
 	mkdir -p "$root/with" "$root/usr/lib/modules" "$root/usr/lib/comet-vm"
-	gcc -O2 -Wall -Wextra -Werror -static -o "$root/usr/lib/comet-vm/init" "$here/vm-init.c"
+	gcc -O2 -Wall -Wextra -Werror -static -o "$root/usr/lib/comet-vm/init" \
+		"$here/vm-init.c" "$here/vm-init-host.c"
 }
 
 make_image() {
 	local work=$1
-	say "building the guest image (once, about 1 min) ..."
+	say "building the guest image (once, 1 to 2 min) ..."
 	debian_sources bookworm >"$work/sources.list"
 	# mmdebstrap does not see the machine's own way to its mirror, apart from the sources.
 	apt-config dump Acquire | sed -n '/^Acquire::\(Check-\|.*::Proxy\)/p' >"$work/acquire"
@@ -61,7 +63,7 @@ make_image() {
 	find "$comet_cache" -maxdepth 1 -name 'image-*' -mmin +1440 -delete
 }
 
-image=image-$(cat "$here/vm-image.sh" "$here/vm-init.c" | sha256sum | cut -c 1-12)
+image=image-$(cat "$here/vm-image.sh" "$here"/vm-init*.[ch] | sha256sum | cut -c 1-12)
 if [[ ! -e $comet_cache/$image ]]; then
 	((EUID == 0)) || die "the guest image must be built by root: sudo scripts/vm --prepare"
 	need mmdebstrap mke2fs gcc flock

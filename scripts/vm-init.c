@@ -13,7 +13,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <net/if.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -23,14 +22,12 @@
 #include <string.h>
 #include <sys/io.h>
 #include <sys/ioctl.h>
-#include <sys/mount.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "vm-init.h"
 
 // As in scripts/vm.
 enum { PORT_OUTPUT = 0x5a0, PORT_RESULT = 0x5a1, PORT_END = 0x5a4, PORTS = 8 };
@@ -46,8 +43,7 @@ static _Noreturn void end(void)
 		pause();
 }
 
-// Goes to the console; no result goes out, which scripts/vm takes for a broken VM.
-static _Noreturn void die(const char *format, ...)
+void die(const char *format, ...)
 {
 	va_list args;
 
@@ -57,15 +53,6 @@ static _Noreturn void die(const char *format, ...)
 	va_end(args);
 	fprintf(stderr, ": %s\n", strerror(errno));
 	end();
-}
-
-static void write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0 || write(fd, text, strlen(text)) < 0)
-		die("%s", path);
-	close(fd);
 }
 
 // Reads a whole file; the text is the caller's and ends in a NUL beyond *size.
@@ -104,112 +91,6 @@ static char **split(char *text, size_t size)
 	for (char *at = text; i < n; at += strlen(at) + 1)
 		words[i++] = at;
 	return words;
-}
-
-static int try_mount(const char *type, const char *source, const char *target, unsigned long flags,
-		     const char *options)
-{
-	if (mkdir(target, 0755) < 0 && errno != EEXIST)
-		return -errno;
-	return mount(source, target, type, flags, options) < 0 ? -errno : 0;
-}
-
-static void must_mount(const char *type, const char *source, const char *target,
-		       unsigned long flags, const char *options)
-{
-	int err = try_mount(type, source, target, flags, options);
-
-	// The kernel may have mounted /dev itself.
-	if (err && err != -EBUSY) {
-		errno = -err;
-		die("mount %s", target);
-	}
-}
-
-static void mount_all(void)
-{
-	const unsigned long kernel = MS_NOSUID | MS_NODEV | MS_NOEXEC;
-	const unsigned long memory = MS_NOSUID | MS_NODEV;
-	struct utsname name;
-	char modules[256];
-
-	must_mount("proc", "proc", "/proc", kernel, NULL);
-	must_mount("sysfs", "sysfs", "/sys", kernel, NULL);
-	must_mount("devtmpfs", "udev", "/dev", MS_NOSUID, "mode=755");
-	must_mount("devpts", "devpts", "/dev/pts", MS_NOSUID | MS_NOEXEC,
-		   "gid=5,mode=620,ptmxmode=666");
-	must_mount("tmpfs", "tmpfs", "/dev/shm", memory, "mode=1777");
-	must_mount("mqueue", "mqueue", "/dev/mqueue", kernel, NULL);
-	must_mount("tmpfs", "tmpfs", "/run", memory, "mode=755");
-	must_mount("tmpfs", "tmpfs", "/tmp", memory, "mode=1777");
-	must_mount("securityfs", "securityfs", "/sys/kernel/security", kernel, NULL);
-	must_mount("bpf", "bpf", "/sys/fs/bpf", kernel, "mode=700");
-	must_mount("debugfs", "debugfs", "/sys/kernel/debug", kernel, NULL);
-	must_mount("tracefs", "tracefs", "/sys/kernel/tracing", kernel, NULL);
-
-	uname(&name);
-	snprintf(modules, sizeof(modules), "/lib/modules/%s", name.release);
-	must_mount("ext4", "/dev/nvme0n1p2", modules, MS_RDONLY, NULL);
-}
-
-// What udev, systemd and sysctl do on a Debian host.
-static void set_up(void)
-{
-	const struct rlimit files = { 1024, 524288 };
-	struct ifreq lo = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
-	int sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-	if (symlink("/proc/self/fd", "/dev/fd") < 0 || symlink("/proc/self/fd/0", "/dev/stdin") < 0 ||
-	    symlink("/proc/self/fd/1", "/dev/stdout") < 0 ||
-	    symlink("/proc/self/fd/2", "/dev/stderr") < 0)
-		die("links in /dev");
-	if (sock < 0 || ioctl(sock, SIOCSIFFLAGS, &lo) < 0)
-		die("lo");
-	close(sock);
-	if (sethostname("comet-vm", 8) < 0 || setrlimit(RLIMIT_NOFILE, &files) < 0)
-		die("host name, limits");
-	write_file("/proc/sys/fs/protected_hardlinks", "1");
-	write_file("/proc/sys/fs/protected_symlinks", "1");
-	write_file("/proc/sys/fs/protected_fifos", "1");
-	write_file("/proc/sys/fs/protected_regular", "2");
-}
-
-static void mount_cgroup1(void)
-{
-	char line[128], name[64], target[128];
-	FILE *controllers = fopen("/proc/cgroups", "re");
-	int enabled;
-
-	must_mount("tmpfs", "tmpfs", "/sys/fs/cgroup", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=755");
-	must_mount("cgroup", "cgroup", "/sys/fs/cgroup/systemd", 0, "none,name=systemd");
-	while (controllers && fgets(line, sizeof(line), controllers)) {
-		if (sscanf(line, "%63s %*d %*d %d", name, &enabled) != 2 || !enabled)
-			continue;
-		snprintf(target, sizeof(target), "/sys/fs/cgroup/%s", name);
-		// Newer kernels have some controllers for cgroup2 alone.
-		if (try_mount("cgroup", "cgroup", target, 0, name) < 0)
-			rmdir(target);
-	}
-	if (controllers)
-		fclose(controllers);
-}
-
-static void mount_cgroups(const char *mode)
-{
-	const char *target = NULL;
-
-	if (strcmp(mode, "v2") == 0) {
-		target = "/sys/fs/cgroup";
-	} else if (strcmp(mode, "odd") == 0) {
-		target = "/mnt/odd-cgroup";
-	} else {
-		mount_cgroup1();
-		if (strcmp(mode, "hybrid") == 0)
-			target = "/sys/fs/cgroup/unified";
-	}
-	if (target)
-		must_mount("cgroup2", "cgroup2", target, MS_NOSUID | MS_NODEV | MS_NOEXEC,
-			   "nsdelegate,memory_recursiveprot");
 }
 
 static void unpack(void)
@@ -344,7 +225,7 @@ int main(void)
 	if (ioperm(PORT_OUTPUT, PORTS, 1) < 0)
 		return 1;
 	umask(022);
-	mount_all();
+	host_mount();
 	unpack();
 	clearenv();
 	text = read_file("/.comet-vm/env", &size);
@@ -356,8 +237,8 @@ int main(void)
 	unlink("/.comet-vm/env");
 	unlink("/.comet-vm/argv");
 	rmdir("/.comet-vm");
-	set_up();
-	mount_cgroups(getenv("COMET_VM_CGROUP"));
+	host_set_up();
+	host_mount_cgroups(getenv("COMET_VM_CGROUP"));
 	terminal = getenv("TERM") != NULL;
 
 	sigemptyset(&child);

@@ -92,10 +92,23 @@ static void append_str(struct comet_violation *v, const char *text)
 	append(v, text, strlen(text));
 }
 
+/*
+ * A file that was opened by its handle, while the kernel does not know where it stands: its only
+ * component is "/", which no name can be.
+ */
+static bool is_unconnected(const char *tail, size_t len)
+{
+	return len >= 2 && tail[len - 2] == '/' && (len == 2 || tail[len - 3] == '\0');
+}
+
 static void put_path(struct comet_violation *v, const char *tail, size_t len)
 {
 	size_t end = len;
 
+	if (is_unconnected(tail, len)) {
+		append_str(v, "(a file whose path the kernel does not know)");
+		return;
+	}
 	if (v->head.flags & COMET_EVENT_TRUNCATED)
 		append_str(v, ELLIPSIS);
 	if (len == 0)

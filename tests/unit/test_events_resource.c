@@ -81,6 +81,16 @@ static void no_component_is_the_root(void **state)
 	assert_path("", 0, "/");
 }
 
+static void a_file_that_stands_nowhere_is_not_the_root(void **state)
+{
+	static const char words[] = "(a file whose path the kernel does not know)";
+
+	(void)state;
+	assert_path("/", 2, words);
+	assert_path("leaf\0/", 7, words);
+	assert_path("a/", 3, "/a/");
+}
+
 static void a_cut_path_is_marked(void **state)
 {
 	(void)state;
@@ -280,6 +290,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		test(path_is_put_together_from_leaf_to_root),
 		test(no_component_is_the_root),
+		test(a_file_that_stands_nowhere_is_not_the_root),
 		test(a_cut_path_is_marked),
 		test(the_longest_tail_fits),
 		test(a_path_of_nothing_but_separators_is_kept),

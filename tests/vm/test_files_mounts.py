@@ -3,7 +3,7 @@
 import os
 import subprocess
 
-from lib import CANARY, check, clean, equal, unchanged, violated
+from lib import CANARY, clean, equal, unchanged, violated
 
 
 def mount(box, target, *arguments):
@@ -72,7 +72,6 @@ def try_overlay(box, lower, upper):
         + [(f"read({name!r})", "ENOENT") for name in hidden], before=f"os.chdir({top + '/D'!r})\n")
     violated(result, ("fs.write", f"{top}/single"), ("fs.write", f"{top}/created"),
              ("fs.write", hidden[0]), *(("fs.read", name) for name in hidden))
-    check(CANARY in result.out or not result.err, "no traceback")
     unchanged(f"{top}/D/low", "new")
     unchanged(f"{top}/D/made/moved", CANARY)
     unchanged(box.path(f"{lower}/D/low"), CANARY)
@@ -122,6 +121,7 @@ def test_bind_mounts(box):
     """What is mounted into a declared directory is granted there, not by its other name."""
     for name in ("source/f", "source/sub/f", "alone"):
         box.file(name, CANARY)
+    os.symlink("sub/f", box.path("source/link"))
     mount(box, "W/bound", "--bind", box.dir("source"))
     mount(box, "R/bound", "--bind", box.dir("source/sub"))
     box.file("W/file")
@@ -131,6 +131,8 @@ def test_bind_mounts(box):
     result = box.tries(box.usual(), [
         (f"read({box.path('W/bound/f')!r})", "ok"), (f"write({box.path('W/bound/f')!r})", "ok"),
         (f"read({box.path('W/bound/sub/f')!r})", "ok"), (f"read({file!r})", "ok"),
+        (f"read({box.path('W/bound/link')!r})", "ok"),
+        (f"os.readlink({box.path('W/bound/link')!r})", "ok"),
         (f"read({box.path('R/bound/f')!r})", "ok"), (f"write({box.path('R/bound/f')!r})", "EACCES"),
         (f"read({box.path('source/f')!r})", "ENOENT"),
         (f"read({box.path('source/sub/f')!r})", "ENOENT"),

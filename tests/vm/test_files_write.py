@@ -94,8 +94,16 @@ def test_creation(box):
             answers.append((code.format(name), "ok" if place == box.w else readable))
             if place != box.w:
                 expected.add(("mknod" if kind == "socket" else kind, readable, name))
+    # Whether the name is there already makes no difference.
+    box.file("D/there", CANARY)
+    for name in ("there", "none"):
+        name = os.path.join(hidden, name)
+        answers += [(f"os.open({name!r}, os.O_CREAT | os.O_WRONLY)", "EACCES"),
+                    (f"os.open({name!r}, os.O_CREAT | os.O_RDONLY)", "EACCES")]
+        expected.add(("open" if "there" in name else "create", "EACCES", name))
+    answers.append((f"os.open({box.path('R/f')!r}, os.O_CREAT | os.O_RDONLY)", "ok"))
     result = box.tries(box.usual(), answers)
-    equal(os.listdir(hidden), [], "names in the undeclared directory")
+    equal(os.listdir(hidden), ["there"], "names in the undeclared directory")
     equal(sorted(os.listdir(box.r)), ["d", "f"], "names in R")
     equal(sorted(os.listdir(box.w)), sorted([*makers, "ok"]), "names in W")
     equal(operations(result), expected, "events")

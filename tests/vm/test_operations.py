@@ -457,7 +457,7 @@ def test_interactive_shell(box):
     terminal.expect("out> ")
     events = box.path("events")
     terminal.type(f"comet run --quiet --events {events} --env 'PS1=in> ' "
-                  f"--env HISTFILE=/dev/null {pack} -- bash --norc --noprofile -i\n")
+                  f"--env HISTFILE= {pack} -- bash --norc --noprofile -i\n")
     greeting = terminal.expect("in> ")
     check("job control" not in greeting, greeting)
     terminal.type("sleep 1000\n")
