@@ -193,7 +193,7 @@ test: ## everything: set-up, build, unit, fuzz smoke, VM tests on all kernels
 	$(Q)scripts/test.sh
 
 demo: ## the main job on real input: an honest agent, then the same one turned
-	$(Q)scripts/demo.sh
+	$(Q)COMET_OUT=$(O) scripts/demo.sh
 
 bench: setup-test all $(BENCHES) ## instruction counts of the hooks, in a VM
 	$(Q)COMET_OUT=$(O) scripts/bench.sh $(KERNELS)

@@ -44,7 +44,7 @@ make_kernel() {
 
 # ext4_image DIR FILE MEGABYTES
 ext4_image() {
-	mke2fs -qq -t ext4 -O ^has_journal -m 0 -E root_owner=0:0 -d "$1" "$2" "$3M"
+	mke2fs -qq -t ext4 -O ^has_journal -m 0 -E root_owner=0:0 -d "$1" "$2" "$3M" >/dev/null
 }
 
 kernel=${1-}

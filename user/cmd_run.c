@@ -53,8 +53,8 @@ void comet_run_release(struct comet_run *run)
 		comet_enforcer_remove(run->enforcer, run->policy_id);
 	run->policy_id = 0;
 	comet_selftest_remove(run->canary);
-	comet_guard_dismiss(&run->guard);
 	comet_enforcer_close(run->enforcer);
+	comet_guard_release(&run->guard);
 	run->enforcer = NULL;
 	comet_close_fd(&run->root);
 	comet_capture_close(&run->capture);

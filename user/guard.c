@@ -79,11 +79,16 @@ int comet_guard_start(struct comet_guard *guard, const struct comet_guarded *gua
 	return 0;
 }
 
-void comet_guard_dismiss(struct comet_guard *guard)
+void comet_guard_release(struct comet_guard *guard)
 {
 	if (guard->line >= 0 && write(guard->line, "", 1) < 0 && errno != EPIPE)
 		kill(guard->pid, SIGKILL);
 	comet_close_fd(&guard->line);
+}
+
+void comet_guard_dismiss(struct comet_guard *guard)
+{
+	comet_guard_release(guard);
 	if (guard->pid > 0)
 		waitpid(guard->pid, NULL, 0);
 	guard->pid = 0;

@@ -32,7 +32,14 @@ struct comet_guard {
 int comet_guard_start(struct comet_guard *guard, const struct comet_guarded *guarded,
 		      struct comet_error *error);
 
-/* Nothing is left to clean up: ends the guard and reaps it. Safe to call twice. */
+/*
+ * Nothing is left to clean up: lets the guard end by itself. For comet's own end: whoever closes
+ * the last descriptors waits for the kernel to detach the programs (0.1 s each before 7.x), and
+ * the caller's exit code need not wait for that.
+ */
+void comet_guard_release(struct comet_guard *guard);
+
+/* The same, and reaps it. Safe to call twice. */
 void comet_guard_dismiss(struct comet_guard *guard);
 
 #endif /* COMET_GUARD_H */

@@ -13,6 +13,12 @@
 
 #include "user/base.h"
 
+/*
+ * Pid 1 of the run is Comet's own and may not be looked into: not there is a better answer than
+ * "permission denied". The group that would be exempt (by default root's) is one nobody is in.
+ */
+#define PROC_OPTIONS "hidepid=2,gid=4294967294"
+
 static void closedir_ptr(DIR **dir)
 {
 	if (*dir)
@@ -175,7 +181,7 @@ int comet_mounts_make(const struct comet_mounts *mounts, struct comet_error *err
 	    mount("comet", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") < 0)
 		return comet_error_set(error, errno, "cannot mount the run's own /tmp: %s",
 				       strerror(errno));
-	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
+	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, PROC_OPTIONS) < 0)
 		return comet_error_set(error, errno, "cannot mount the run's own /proc: %s",
 				       strerror(errno));
 	return 0;
