@@ -43,11 +43,13 @@ static __always_inline __u64 comet_address_of(const void *pointer)
 	return number;
 }
 
+#define COMET_FS_ANY_WRITE (COMET_FS_WRITE | COMET_FS_CHANGE | COMET_FS_PLANT)
+
 static __always_inline __u8 comet_file_surface(const struct comet_request *request, __u32 granted)
 {
 	if (request->exec)
 		return COMET_SURFACE_EXEC;
-	if (request->need & ~granted & (COMET_FS_WRITE | COMET_FS_CHANGE))
+	if (request->need & ~granted & COMET_FS_ANY_WRITE)
 		return COMET_SURFACE_FS_WRITE;
 	return COMET_SURFACE_FS_READ;
 }
@@ -189,9 +191,8 @@ static __noinline int comet_decide_move(struct comet_layers *layers, struct come
 
 		if (layer >= layers->n)
 			break;
-		granted = comet_rights(to->dentry, to->mount, policy,
-				       COMET_FS_READ | COMET_FS_CHANGE);
-		if (granted & COMET_FS_CHANGE) {
+		granted = comet_rights(to->dentry, to->mount, policy, COMET_FS_READ | to->need);
+		if ((granted & to->need) == to->need) {
 			from->need = COMET_FS_CHANGE | (granted & COMET_FS_READ);
 			granted = comet_rights(from->dentry, from->mount, policy, from->need);
 			if ((granted & from->need) == from->need)

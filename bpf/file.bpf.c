@@ -26,10 +26,11 @@ static __always_inline int comet_ask_path(const struct path *path, __u32 need, _
 }
 
 /* The entry `dentry`, there or not, of the directory that a path leads to. */
-static __always_inline int comet_ask_entry(const struct path *dir, struct dentry *dentry, __u8 op)
+static __always_inline int comet_ask_entry(const struct path *dir, struct dentry *dentry,
+					   __u32 need, __u8 op)
 {
 	struct comet_layers *layers = comet_layers_current();
-	struct comet_request request = { .need = COMET_FS_CHANGE, .op = op };
+	struct comet_request request = { .need = need, .op = op };
 
 	if (!layers)
 		return 0;
@@ -190,26 +191,28 @@ int BPF_PROG(comet_path_mknod, const struct path *dir, struct dentry *dentry, um
 SEC("lsm/path_mkdir")
 int BPF_PROG(comet_path_mkdir, const struct path *dir, struct dentry *dentry, umode_t mode, int ret)
 {
-	return ret ? ret : comet_ask_entry(dir, dentry, COMET_OP_MKDIR);
+	return ret ? ret : comet_ask_entry(dir, dentry, COMET_FS_CHANGE, COMET_OP_MKDIR);
 }
 
 SEC("lsm/path_symlink")
 int BPF_PROG(comet_path_symlink, const struct path *dir, struct dentry *dentry,
 	     const char *old_name, int ret)
 {
-	return ret ? ret : comet_ask_entry(dir, dentry, COMET_OP_SYMLINK);
+	return ret ? ret :
+		     comet_ask_entry(dir, dentry, COMET_FS_CHANGE | COMET_FS_PLANT,
+				     COMET_OP_SYMLINK);
 }
 
 SEC("lsm/path_unlink")
 int BPF_PROG(comet_path_unlink, const struct path *dir, struct dentry *dentry, int ret)
 {
-	return ret ? ret : comet_ask_entry(dir, dentry, COMET_OP_UNLINK);
+	return ret ? ret : comet_ask_entry(dir, dentry, COMET_FS_CHANGE, COMET_OP_UNLINK);
 }
 
 SEC("lsm/path_rmdir")
 int BPF_PROG(comet_path_rmdir, const struct path *dir, struct dentry *dentry, int ret)
 {
-	return ret ? ret : comet_ask_entry(dir, dentry, COMET_OP_RMDIR);
+	return ret ? ret : comet_ask_entry(dir, dentry, COMET_FS_CHANGE, COMET_OP_RMDIR);
 }
 
 /*
@@ -222,9 +225,12 @@ static __always_inline int comet_ask_move(const struct path *dir, struct dentry 
 	struct comet_layers *layers = comet_layers_current();
 	struct comet_request old = { .need = COMET_FS_CHANGE, .op = op };
 	struct comet_request new = { .need = COMET_FS_CHANGE, .op = op };
+	struct inode *inode = from->d_inode;
 
 	if (!layers)
 		return 0;
+	if (inode && (inode->i_mode & S_IFMT) == S_IFLNK)
+		new.need |= COMET_FS_PLANT;
 	comet_request_path(&old, dir);
 	new.mount = old.mount;
 	old.dentry = comet_address_of(from);

@@ -29,6 +29,7 @@
 #define S_IFBLK 0060000
 #define S_IFREG 0100000
 #define S_IFDIR 0040000
+#define S_IFLNK 0120000
 
 /* include/uapi/linux/sched.h */
 #define CLONE_INTO_CGROUP 0x200000000ULL

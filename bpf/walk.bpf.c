@@ -59,7 +59,7 @@ static __always_inline __u32 comet_name_rights(const struct comet_walk *walk)
 		return 0;
 	rights = rule->subtree;
 	if (walk->depth == 1)
-		rights |= rule->self;
+		rights = (rights | rule->self) & ~COMET_FS_PLANT;
 	if (rule->inode && rule->inode != walk->object)
 		rights &= ~COMET_FS_EXEC;
 	return rights;

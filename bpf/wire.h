@@ -80,6 +80,8 @@ enum comet_op {
 #define COMET_FS_QUIET (1U << 4) /* a refused read here is an ordinary probe, not a violation */
 #define COMET_FS_CANARY (1U << 5) /* a refusal here is always a violation; overrides QUIET */
 #define COMET_FS_SELFTEST (1U << 6) /* refused whatever the grants say, not reported, not counted */
+#define COMET_FS_PLANT (1U << 8) /* put a symbolic link there: not on a name that is itself declared,
+				  * or the next run's policy would be led elsewhere by it */
 #define COMET_FS_CHANGE (1U << 7) /* make, delete, rename, link, chmod, chown: a device that may
 				   * be written to is not the run's to delete */
 

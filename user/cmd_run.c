@@ -29,6 +29,7 @@ void comet_run_reset(struct comet_run *run)
 		.capture.errors.fd = -1,
 		.control = -1,
 		.init = -1,
+		.pins = -1,
 		.root = -1,
 	};
 }
@@ -56,6 +57,7 @@ void comet_run_release(struct comet_run *run)
 	comet_enforcer_close(run->enforcer);
 	comet_guard_release(&run->guard);
 	run->enforcer = NULL;
+	comet_close_fd(&run->pins);
 	comet_close_fd(&run->root);
 	comet_capture_close(&run->capture);
 	free(run->canary);

@@ -11,6 +11,7 @@
 #include "user/identity.h"
 #include "user/instance.h"
 #include "user/objects.h"
+#include "user/pins.h"
 #include "user/rules.h"
 
 /* A policy of this process: what keeps its objects' identities and its ring alive. */
@@ -120,6 +121,21 @@ int comet_enforcer_open(struct comet_enforcer **enforcer, struct comet_error *er
 	reap(&e->set);
 	*enforcer = e;
 	return 0;
+}
+
+int comet_enforcer_pin(struct comet_enforcer *enforcer, int bpffs, struct comet_error *error)
+{
+	const struct comet_set *set = &enforcer->set;
+	unsigned int i;
+	int r = 0;
+
+	for (i = 0; !r && i < set->n_links; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "link%u", i);
+		r = comet_pins_add(bpffs, name, set->links[i], error);
+	}
+	return r;
 }
 
 static void free_held(struct held *held)
@@ -308,7 +324,7 @@ int comet_enforcer_bind(struct comet_enforcer *enforcer, uint32_t id, uint64_t c
 	return 0;
 }
 
-int comet_enforcer_filter(struct comet_enforcer *enforcer, uint32_t id, int cgroup_fd,
+int comet_enforcer_filter(struct comet_enforcer *enforcer, uint32_t id, int cgroup_fd, int bpffs,
 			  struct comet_error *error)
 {
 	struct held *held = find_held(enforcer, id);
@@ -320,7 +336,7 @@ int comet_enforcer_filter(struct comet_enforcer *enforcer, uint32_t id, int cgro
 	if (held->filter < 0)
 		return comet_error_set(error, errno, "cannot attach the packet filter: %s",
 				       strerror(errno));
-	return 0;
+	return comet_pins_add(bpffs, "filter", held->filter, error);
 }
 
 void comet_enforcer_counters(struct comet_enforcer *enforcer, uint32_t id,

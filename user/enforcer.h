@@ -3,8 +3,10 @@
  * How do the BPF programs get into the kernel, and a policy into their maps?
  *
  * All runs on a host share one set of programs and maps (an ungoverned process pays once, not once
- * per run). Nothing is pinned: each comet process holds descriptors on every link and map, the
- * first one loads them, the later ones adopt them by id, and they go with the last.
+ * per run). Each comet process holds descriptors on every link and map, the first one loads them,
+ * the later ones adopt them by id, and they go with the last. Nothing is pinned where a path leads,
+ * but each run has the links pinned in a bpffs of its own mount namespace: so they hold its last
+ * task, too, when every process that has descriptors was killed.
  */
 #ifndef COMET_ENFORCER_H
 #define COMET_ENFORCER_H
@@ -23,6 +25,12 @@ struct comet_enforcer;
  * remedy; no program of a half-made set stays attached.
  */
 int comet_enforcer_open(struct comet_enforcer **enforcer, struct comet_error *error);
+
+/*
+ * Pins every link in that bpffs (a descriptor of its root, which need not be mounted): the programs
+ * stay attached as long as it exists.
+ */
+int comet_enforcer_pin(struct comet_enforcer *enforcer, int bpffs, struct comet_error *error);
 
 /* Drops this process's hold. Policies that were not removed stay until the next open reaps them. */
 void comet_enforcer_close(struct comet_enforcer *enforcer);
@@ -60,9 +68,10 @@ int comet_enforcer_bind(struct comet_enforcer *enforcer, uint32_t id, uint64_t c
 
 /*
  * The second wall: the packet filter on the cgroup itself, which drops what the socket hooks
- * would have refused. It holds sockets made in the cgroup or below it, while this enforcer lives.
+ * would have refused. It holds sockets made in the cgroup or below it, while this enforcer lives
+ * or the bpffs exists, in which its link is pinned.
  */
-int comet_enforcer_filter(struct comet_enforcer *enforcer, uint32_t id, int cgroup_fd,
+int comet_enforcer_filter(struct comet_enforcer *enforcer, uint32_t id, int cgroup_fd, int bpffs,
 			  struct comet_error *error);
 
 /* Exact at the moment of reading; never fails once the policy was added (zeros after removal). */

@@ -173,7 +173,9 @@ run_agent(struct comet_init *init, const struct comet_message *start)
 
 void comet_init_main(struct comet_init *init)
 {
-	int *const keep[] = { &init->control, &init->terminal, &init->output, &init->errors };
+	int *const keep[] = {
+		&init->control, &init->terminal, &init->output, &init->errors, &init->mounts.pins,
+	};
 	struct comet_message message;
 	struct comet_error error = { "" };
 	int err;
@@ -192,6 +194,8 @@ void comet_init_main(struct comet_init *init)
 	}
 	if (err == 0)
 		err = comet_mounts_make(&init->mounts, &error);
+	/* Before any other code runs here: by it the pins could be reached. */
+	comet_close_fd(&init->mounts.pins);
 	if (err < 0)
 		fail(init, &error, err);
 	comet_control_send(init->control, COMET_MESSAGE_MOUNTED, 0, NULL, 0);

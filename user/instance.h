@@ -6,7 +6,7 @@
 #include "bpf/wire.h"
 #include "manifest/error.h"
 
-/* Descriptors that keep a set alive; nothing is pinned, so it goes with the last holder. */
+/* Descriptors that keep a set alive: it goes with the last holder, or with the last run's pins. */
 struct comet_set {
 	int maps[_COMET_MAP_MAX];
 	int links[COMET_INSTANCE_LINKS];

@@ -165,6 +165,18 @@ static int mount_workdir(const char *workdir, struct comet_error *error)
 	return 0;
 }
 
+/* The pins lie under the run's /proc: there no path of the run leads to them. */
+static int mount_proc(int pins, struct comet_error *error)
+{
+	if (attach(pins, AT_FDCWD, "/proc") < 0)
+		return comet_error_set(error, errno, "cannot mount the run's BPF filesystem: %s",
+				       strerror(errno));
+	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, PROC_OPTIONS) < 0)
+		return comet_error_set(error, errno, "cannot mount the run's own /proc: %s",
+				       strerror(errno));
+	return 0;
+}
+
 int comet_mounts_make(const struct comet_mounts *mounts, struct comet_error *error)
 {
 	int err = 0;
@@ -181,8 +193,5 @@ int comet_mounts_make(const struct comet_mounts *mounts, struct comet_error *err
 	    mount("comet", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") < 0)
 		return comet_error_set(error, errno, "cannot mount the run's own /tmp: %s",
 				       strerror(errno));
-	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, PROC_OPTIONS) < 0)
-		return comet_error_set(error, errno, "cannot mount the run's own /proc: %s",
-				       strerror(errno));
-	return 0;
+	return mount_proc(mounts->pins, error);
 }

@@ -7,6 +7,7 @@
 #define COMET_OBJECTS_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "manifest/policy.h"
 #include "user/enforcer.h"
@@ -49,5 +50,12 @@ int comet_objects_resolve(const struct comet_policy *policy,
 			  struct comet_error *error);
 
 void comet_objects_free(struct comet_objects *objects);
+
+/* Takes fd. The index of the node, found or made, or a negative errno. */
+ssize_t comet_objects_add_node(struct comet_objects *objects, int fd);
+/* The entry for a name in a directory, found or made: its index or a negative errno. */
+ssize_t comet_objects_add_name(struct comet_objects *objects, size_t node, const char *name);
+/* The node of what fd refers to, or NULL. */
+const struct comet_node *comet_objects_find_node(const struct comet_objects *objects, int fd);
 
 #endif /* COMET_OBJECTS_H */

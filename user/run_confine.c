@@ -11,6 +11,7 @@
 #include "user/cmd.h"
 #include "user/control.h"
 #include "user/init.h"
+#include "user/pins.h"
 #include "user/probe.h"
 #include "user/resolve.h"
 #include "user/run.h"
@@ -42,7 +43,7 @@ int comet_run_guard(struct comet_run *run)
 {
 	const int closed[] = {
 		run->control,	  run->capture.output.fd, run->capture.errors.fd,
-		run->terminal.fd, run->guard.line,
+		run->terminal.fd, run->guard.line,	  run->pins,
 	};
 	const struct comet_guarded guarded = {
 		.cgroup = &run->cgroup,
@@ -79,6 +80,13 @@ static int make_cgroup(struct comet_run *run)
 	return code ? code : confined(comet_cgroup_make(&run->cgroup, &run->error));
 }
 
+static int make_pins(struct comet_run *run)
+{
+	run->pins = comet_pins_make(&run->error);
+	return confined(run->pins < 0 ? run->pins :
+					comet_enforcer_pin(run->enforcer, run->pins, &run->error));
+}
+
 static bool grants_tmp(const struct comet_entry *entries, size_t n)
 {
 	size_t i;
@@ -99,6 +107,7 @@ static void fill_init(const struct comet_run *run, struct comet_init *init)
 		.foreground = run->terminal.eager,
 		.output = -1,
 		.errors = -1,
+		.mounts.pins = run->pins,
 		.mounts.workdir = run->workdir,
 		.mounts.private_tmp = grants_tmp(manifest->fs_read, manifest->n_fs_read) ||
 				      grants_tmp(manifest->fs_write, manifest->n_fs_write),
@@ -205,8 +214,10 @@ static int make_canary(struct comet_run *run)
 
 static int seal(struct comet_run *run)
 {
-	int r = comet_enforcer_filter(run->enforcer, run->policy_id, run->cgroup.fd, &run->error);
+	int r = comet_enforcer_filter(run->enforcer, run->policy_id, run->cgroup.fd, run->pins,
+				      &run->error);
 
+	comet_close_fd(&run->pins);
 	if (!r)
 		r = comet_enforcer_bind(run->enforcer, run->policy_id, run->cgroup.id,
 					&run->error);
@@ -250,6 +261,7 @@ int comet_run_confine(struct comet_run *run)
 	static int (*const steps[])(struct comet_run *) = {
 		load_programs,
 		make_cgroup,
+		make_pins,
 		make_init,
 		await_mounts,
 		comet_run_add_rules,

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What holds a run when everything of Comet that could is killed?"""
+import os
+import signal
+import subprocess
+import time
+
+from lib import CANARY, check, limit, variant, wait
+from test_operations import bpf, events_of, read, start, until
+
+# Tries to open argv[1] without end; what it reads goes to argv[2]. argv[3] says that it is at it.
+SPIN = """
+import os, sys
+undeclared, got, ready = sys.argv[1:]
+os.close(os.open(ready, os.O_WRONLY | os.O_CREAT))
+while True:
+    try:
+        fd = os.open(undeclared, os.O_RDONLY)
+    except OSError:
+        continue
+    out = os.open(got, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.write(out, os.read(fd, 4096))
+    os.close(out)
+    os.close(fd)
+"""
+
+
+def guards():
+    found = subprocess.run(["pgrep", "-x", "comet-guard"], capture_output=True, text=True,
+                           check=False)
+    return [int(pid) for pid in found.stdout.split()]
+
+
+@limit(300)
+@variant("cgroup-hybrid")
+def test_with_its_guard(box):
+    """Comet and guard killed at once: the agent stays held, and dies; nothing stays loaded.
+
+    Not in the main variant, where another run lasts that would hold the programs.
+    """
+    until(lambda: not guards(), "the end of all earlier runs")
+    before = bpf("prog"), bpf("map")
+    got = box.path("W/got")
+    process = start(box, box.usual(), "/usr/bin/python3", "-c", SPIN, box.s, got,
+                    box.path("W/ready"))
+    wait(box.path("W/ready"))
+    started = events_of(process)[0]
+    until(lambda: len(guards()) == 1, "the guard alone")
+    guard = guards()[0]
+    check((bpf("prog"), bpf("map")) != before, "no program is loaded")
+    # In this order: comet puts another guard in the place of a dead one.
+    os.kill(guard, signal.SIGKILL)
+    os.kill(process.pid, signal.SIGKILL)
+    killed = time.monotonic()
+    until(lambda: not os.path.exists(f"/proc/{started['pid']}"), "the agent's death", 10)
+    box.notes.append(f"the agent died after {time.monotonic() - killed:.2f} s")
+    read_canary = read(got).count(CANARY) if os.path.exists(got) else 0
+    check(read_canary == 0, f"the agent read the undeclared file {read_canary} times")
+    process.wait()
+    until(lambda: (bpf("prog"), bpf("map")) == before, "nothing left loaded", 60)
+    box.notes.append(f"nothing was loaded after {time.monotonic() - killed:.2f} s")
+    # Nobody was left to do it.
+    os.rmdir(started["cgroup"])
