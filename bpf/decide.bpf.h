@@ -193,7 +193,13 @@ static __noinline int comet_decide_move(struct comet_layers *layers, struct come
 			break;
 		granted = comet_rights(to->dentry, to->mount, policy, COMET_FS_READ | to->need);
 		if ((granted & to->need) == to->need) {
+			/*
+			 * link(2), unlike rename(2), lets others rename directories above the new
+			 * place during the walk, which then may end where it never was.
+			 */
 			from->need = COMET_FS_CHANGE | (granted & COMET_FS_READ);
+			if (from->op == COMET_OP_LINK)
+				from->need |= COMET_FS_READ;
 			granted = comet_rights(from->dentry, from->mount, policy, from->need);
 			if ((granted & from->need) == from->need)
 				continue;

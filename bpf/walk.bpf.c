@@ -39,20 +39,75 @@ static __noinline struct comet_name *comet_name_rule(__u64 dir, __u32 policy, co
 	return NULL;
 }
 
+/* struct dentry from d_parent to d_inode, as all kernels so far have it. */
+struct comet_dentry_block {
+	__u64 parent;
+	__u32 hash;
+	__u32 len;
+	__u64 name;
+	__u64 inode;
+};
+
+static __always_inline void comet_read_dentry(struct comet_dentry_block *block,
+					      struct dentry *dentry)
+{
+	/* One read for four fields where they lie together: known, and so decided, at load. */
+	if (bpf_core_field_offset(struct dentry, d_inode) -
+			    bpf_core_field_offset(struct dentry, d_parent) == 24 &&
+	    bpf_core_field_offset(struct dentry, d_name) -
+			    bpf_core_field_offset(struct dentry, d_parent) == 8) {
+		bpf_probe_read_kernel(block, sizeof(*block),
+				      (void *)dentry + bpf_core_field_offset(struct dentry, d_parent));
+		return;
+	}
+	block->parent = (__u64)BPF_CORE_READ(dentry, d_parent);
+	block->len = BPF_CORE_READ(dentry, d_name.len);
+	block->name = (__u64)BPF_CORE_READ(dentry, d_name.name);
+	block->inode = (__u64)BPF_CORE_READ(dentry, d_inode);
+}
+
 /* procfs of the run: the entries whose names are numbers are its own processes, no one else's. */
 static __always_inline __u32 comet_proc_rights(const struct comet_walk *walk)
 {
+	struct dentry *child = (struct dentry *)walk->child;
+	const void *name = BPF_CORE_READ(child, d_name.name);
 	char first = 0;
 
-	bpf_probe_read_kernel(&first, 1, (void *)walk->child_name);
+	bpf_probe_read_kernel(&first, 1, name);
 	return first >= '0' && first <= '9' ? COMET_FS_READ | COMET_FS_STAT : 0;
+}
+
+#define COMET_NAME_TRIES 4
+
+/*
+ * The rule on the child's name. rename(2) writes names while others read them: half an old name
+ * and half a new one could spell a declared one. d_seq tells (odd while being written, another
+ * number afterwards); a name that never holds still has no rule.
+ */
+static __always_inline struct comet_name *comet_child_rule(const struct comet_walk *walk)
+{
+	struct dentry *child = (struct dentry *)walk->child;
+	int i;
+
+	for (i = 0; i < COMET_NAME_TRIES; i++) {
+		__u32 sequence = BPF_CORE_READ(child, d_seq.seqcount.sequence);
+		struct comet_dentry_block now = {};
+		struct comet_name *rule;
+
+		comet_read_dentry(&now, child);
+		if (now.parent != walk->dentry)
+			return NULL;
+		rule = comet_name_rule(walk->inode, walk->policy, (const char *)now.name, now.len);
+		if (!(sequence & 1) && BPF_CORE_READ(child, d_seq.seqcount.sequence) == sequence)
+			return rule;
+	}
+	return NULL;
 }
 
 /* Rights on the child by its name; a program's rule holds for the inode it was made for alone. */
 static __always_inline __u32 comet_name_rights(const struct comet_walk *walk)
 {
-	struct comet_name *rule = comet_name_rule(walk->inode, walk->policy,
-						  (const char *)walk->child_name, walk->child_len);
+	struct comet_name *rule = comet_child_rule(walk);
 	__u32 rights;
 
 	if (!rule)
@@ -83,7 +138,7 @@ static __always_inline __u32 comet_step_rights(const struct comet_walk *walk)
 	rights = rule->subtree;
 	if (walk->depth == 0)
 		rights |= rule->self;
-	if (!walk->child_len)
+	if (!walk->child)
 		return rights;
 	if (rule->flags & COMET_OBJECT_NAMES)
 		rights = comet_add_rights(comet_name_rights(walk), rights);
@@ -92,33 +147,11 @@ static __always_inline __u32 comet_step_rights(const struct comet_walk *walk)
 	return rights;
 }
 
-/* struct dentry from d_parent to d_inode, as all kernels so far have it. */
-struct comet_dentry_block {
-	__u64 parent;
-	__u32 hash;
-	__u32 len;
-	__u64 name;
-	__u64 inode;
-};
-
 static __always_inline void comet_walk_look(struct comet_walk *walk)
 {
-	struct dentry *dentry = (struct dentry *)walk->dentry;
 	struct comet_dentry_block block = {};
 
-	/* One read for four fields where they lie together: known, and so decided, at load. */
-	if (bpf_core_field_offset(struct dentry, d_inode) -
-			    bpf_core_field_offset(struct dentry, d_parent) == 24 &&
-	    bpf_core_field_offset(struct dentry, d_name) -
-			    bpf_core_field_offset(struct dentry, d_parent) == 8) {
-		bpf_probe_read_kernel(&block, sizeof(block),
-				      (void *)dentry + bpf_core_field_offset(struct dentry, d_parent));
-	} else {
-		block.parent = (__u64)BPF_CORE_READ(dentry, d_parent);
-		block.len = BPF_CORE_READ(dentry, d_name.len);
-		block.name = (__u64)BPF_CORE_READ(dentry, d_name.name);
-		block.inode = (__u64)BPF_CORE_READ(dentry, d_inode);
-	}
+	comet_read_dentry(&block, (struct dentry *)walk->dentry);
 	walk->parent = block.parent;
 	walk->inode = block.inode;
 	walk->name = block.name;
@@ -153,8 +186,7 @@ int comet_walk_up(struct comet_walk *walk)
 	if (walk->dentry != walk->mount_root) {
 		if (walk->parent == walk->dentry)
 			return 0;
-		walk->child_name = walk->name;
-		walk->child_len = walk->len;
+		walk->child = walk->dentry;
 		walk->dentry = walk->parent;
 		walk->depth++;
 		comet_walk_look(walk);
@@ -165,7 +197,7 @@ int comet_walk_up(struct comet_walk *walk)
 	if (above == here)
 		return 0;
 	/* The mountpoint stands for the root that covers it: no directory was entered. */
-	walk->child_len = 0;
+	walk->child = 0;
 	walk->dentry = (__u64)BPF_CORE_READ(here, mnt_mountpoint);
 	comet_walk_mount(walk, (__u64)above + bpf_core_field_offset(struct mount, mnt));
 	comet_walk_look(walk);

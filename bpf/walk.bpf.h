@@ -38,16 +38,16 @@ struct comet_walk {
 	__u64 parent;     /* of dentry, as are inode, name and len */
 	__u64 inode;      /* 0: the name does not exist yet */
 	__u64 name;
-	__u64 child_name; /* of the step before */
+	__u64 child;      /* dentry of the step before; 0: the object itself, or a mount's root */
 	__u64 mount;      /* struct vfsmount; 0: unknown, do not cross */
 	__u64 mount_root; /* its mnt_root */
 	__u64 object;     /* inode asked about; what a program's rule must also match */
 	__u32 len;
-	__u32 child_len;  /* 0: no name led here (the object itself, or a mount's root) */
 	__u32 policy;
 	__u32 depth;      /* directories entered so far: rights on the object alone hold at 0 */
 	__u32 need;       /* the walk ends once all of these rights are found */
 	__u32 granted;    /* rights found, and the nearest mark */
+	__u32 padding;
 };
 
 /* Puts a walk, zeroed, on (mount, dentry). */

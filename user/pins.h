@@ -8,9 +8,9 @@
 /*
  * Descriptors do not: a process that dies closes them first, and the kernel may take seconds to
  * detach the programs before it goes on to tell pid 1 of the run of that death. When comet and its
- * guard were killed at once, the agent would run unheld meanwhile. Therefore the links are pinned in
- * a bpffs of the run's own. It is mounted in the run's mount namespace alone, and so it goes with
- * the last task of the run, when that has executed all of its code.
+ * guard were killed at once, the agent would run unheld meanwhile. Therefore the links are pinned
+ * in a bpffs of the run's own. It is mounted in the run's mount namespace alone, and so it goes
+ * with the last task of the run, when that has executed all of its code.
  */
 
 /* Makes that bpffs, not mounted yet: its descriptor (close-on-exec), or a negative errno. */

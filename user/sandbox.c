@@ -122,31 +122,61 @@ int comet_sandbox_shed(void)
 	return 0;
 }
 
-/*
- * TIOCSTI and TIOCLINUX put characters into the terminal's input, where the operator's shell would
- * read and execute them after the run.
- */
-static int forbid_typing(void)
+/* The same calls in the other calling conventions that this kernel may take. */
+static int add_conventions(scmp_filter_ctx filter)
 {
-	static const unsigned int requests[] = { TIOCSTI, TIOCLINUX };
-	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
-	size_t i;
 	int err = 0;
 
-	if (!filter)
-		return -ENOMEM;
 #ifdef __x86_64__
-	/* The same call in the other calling conventions that this kernel may take. */
 	err = seccomp_arch_add(filter, SCMP_ARCH_X86);
 	if (err == 0)
 		err = seccomp_arch_add(filter, SCMP_ARCH_X32);
 #elif defined(__aarch64__)
 	err = seccomp_arch_add(filter, SCMP_ARCH_ARM);
 #endif
-	/* The kernel looks at the low 32 bits only. */
+	return err;
+}
+
+/*
+ * TIOCSTI and TIOCLINUX put characters into the terminal's input, where the operator's shell would
+ * read and execute them after the run. The kernel looks at the low 32 bits only.
+ */
+static int forbid_typing(scmp_filter_ctx filter)
+{
+	static const unsigned int requests[] = { TIOCSTI, TIOCLINUX };
+	int err = 0;
+	size_t i;
+
 	for (i = 0; err == 0 && i < COMET_ARRAY_SIZE(requests); i++)
 		err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1,
 				       SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffffU, requests[i]));
+	return err;
+}
+
+/* The keys of a user are the same inside and outside of the run. */
+static int forbid_keys(scmp_filter_ctx filter)
+{
+	static const int calls[] = { SCMP_SYS(add_key), SCMP_SYS(keyctl), SCMP_SYS(request_key) };
+	int err = 0;
+	size_t i;
+
+	for (i = 0; err == 0 && i < COMET_ARRAY_SIZE(calls); i++)
+		err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), calls[i], 0);
+	return err;
+}
+
+static int filter_calls(bool terminal)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+	int err;
+
+	if (!filter)
+		return -ENOMEM;
+	err = add_conventions(filter);
+	if (err == 0)
+		err = forbid_keys(filter);
+	if (err == 0 && terminal)
+		err = forbid_typing(filter);
 	if (err == 0)
 		err = seccomp_load(filter);
 	seccomp_release(filter);
@@ -193,6 +223,6 @@ int comet_sandbox_drop(const struct comet_account *account, bool terminal, const
 	*step = "set no_new_privs";
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -errno;
-	*step = "filter what may be typed into the terminal";
-	return terminal ? forbid_typing() : 0;
+	*step = "filter system calls";
+	return filter_calls(terminal);
 }

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import time
 
-from lib import CANARY, PROBES, check, clean, equal, limit, unchanged, violated
+from lib import ATTEMPT, CANARY, PROBES, check, clean, equal, limit, unchanged, violated
 
 ACT = f"{PROBES}/act"
 NET = f"{PROBES}/net"
@@ -203,4 +203,20 @@ def test_first_calls(box):
     pack = box.usual(read=["/etc/shadow"], egress=[(x.address, 4, "http")], name="granted")
     result = box.run(pack, f"{PROBES}/first")
     equal(result.out, "ok+ok\n", "answers")
+    clean(result)
+
+
+def test_keys_of_the_host(box):
+    """The kernel's keyrings are the same for a user inside and outside: no call reaches them."""
+    code = """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+for number in (248, 249, 250):
+    print(libc.syscall(number, 0, 0, 0, 0, 0), errno.errorcode[ctypes.get_errno()])
+"""
+    result = box.python(box.usual(), code)
+    equal(result.out.splitlines(), ["-1 EPERM"] * 3, "add_key, request_key, keyctl")
+    outside = subprocess.run(["/usr/bin/python3", "-c", ATTEMPT + code], capture_output=True,
+                             text=True, check=True).stdout.splitlines()
+    check(outside[2] != "-1 EPERM", "keyctl works outside")
     clean(result)
