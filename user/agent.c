@@ -60,7 +60,7 @@ void comet_agent_main(const struct comet_init *init, const char *program, const 
 					   : correct_environment(init->environment, directory);
 	}
 	if (err == 0)
-		err = comet_sandbox_drop(init->account, init->terminal >= 0, &step);
+		err = comet_sandbox_drop(init->account, &step);
 	if (err == 0 && close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) < 0) {
 		step = "close the agent's descriptors";
 		err = -errno;

@@ -180,6 +180,25 @@ static void warn(const struct comet_programs *programs, const struct comet_locat
 		programs->warn(programs->warn_context, location, text);
 }
 
+/*
+ * Does fs.write let the agent decide what stands at path? Then granting it as a program would let
+ * one run choose what the next one may start, by a link or by a script's first line.
+ */
+static bool is_changeable(const struct comet_policy *policy, const char *path)
+{
+	_cleanup_free_ char *clean = comet_path_clean(path);
+	size_t i;
+
+	for (i = 0; clean && i < policy->n_paths; i++) {
+		const struct comet_path_rule *rule = &policy->paths[i];
+
+		if ((rule->access & COMET_FS_WRITE) && rule->source == COMET_SOURCE_MANIFEST &&
+		    comet_path_covers(rule->path, clean))
+			return true;
+	}
+	return !clean;
+}
+
 static int grant_entry(const struct comet_programs *programs, const struct comet_exec_rule *entry,
 		       struct comet_policy *policy, struct comet_error *error)
 {
@@ -198,6 +217,13 @@ static int grant_entry(const struct comet_programs *programs, const struct comet
 	if (err < 0)
 		return comet_error_set(error, -err, "exec %s: %s", quoted ? quoted : "?",
 				       strerror(-err));
+	if (is_changeable(policy, path)) {
+		comet_error_set(&text, 0,
+				"exec %s: fs.write lets the agent change it: grants nothing",
+				quoted ? quoted : "?");
+		warn(programs, &entry->location, text.text);
+		return 0;
+	}
 	err = grant(programs, path, 0, policy, &reason, error);
 	if (err != -ENOENT && err != -EACCES)
 		return err;
@@ -244,6 +270,29 @@ static int check_declared(const struct comet_programs *programs, const char *com
 		command, path, other->program, other->location.line);
 }
 
+/* The operator starts what lies there, but not what a link there leads to. */
+static int check_command(const struct comet_programs *programs, const char *path,
+			 const struct comet_policy *policy, struct comet_error *error)
+{
+	_cleanup_close_ int fd = comet_programs_open(programs, path);
+	_cleanup_free_ char *file = NULL;
+	int err = fd < 0 ? fd : canonical(programs, fd, &file);
+
+	if (err < 0)
+		return comet_error_set(error, -err, "%s: %s", path, strerror(-err));
+	if (!is_changeable(policy, path))
+		return 0;
+	if (!is_changeable(policy, file))
+		return comet_error_set(error, EACCES,
+				       "%s leads to %s through a link that fs.write lets the agent "
+				       "change: give the full path of the one that is meant",
+				       path, file);
+	warn(programs, NULL,
+	     "the program to start lies where fs.write lets the agent change it: one run decides "
+	     "what the next one starts");
+	return 0;
+}
+
 static int not_found(const char *command, int err, struct comet_error *error)
 {
 	_cleanup_free_ char *quoted = comet_text_quote(command, strlen(command));
@@ -270,6 +319,8 @@ int comet_programs_grant(const struct comet_programs *programs, const char *comm
 	if (err < 0)
 		return not_found(command, err, error);
 	err = check_declared(programs, command, path, policy, error);
+	if (err == 0)
+		err = check_command(programs, path, policy, error);
 	if (err == 0)
 		err = grant(programs, path, 0, policy, &reason, error);
 	for (i = 0; err == 0 && i < policy->n_execs; i++)

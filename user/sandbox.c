@@ -139,7 +139,8 @@ static int add_conventions(scmp_filter_ctx filter)
 
 /*
  * TIOCSTI and TIOCLINUX put characters into the terminal's input, where the operator's shell would
- * read and execute them after the run. The kernel looks at the low 32 bits only.
+ * read and execute them after the run; also into one that the agent made its own terminal. The
+ * kernel looks at the low 32 bits only.
  */
 static int forbid_typing(scmp_filter_ctx filter)
 {
@@ -165,7 +166,7 @@ static int forbid_keys(scmp_filter_ctx filter)
 	return err;
 }
 
-static int filter_calls(bool terminal)
+static int filter_calls(void)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
 	int err;
@@ -175,7 +176,7 @@ static int filter_calls(bool terminal)
 	err = add_conventions(filter);
 	if (err == 0)
 		err = forbid_keys(filter);
-	if (err == 0 && terminal)
+	if (err == 0)
 		err = forbid_typing(filter);
 	if (err == 0)
 		err = seccomp_load(filter);
@@ -204,7 +205,7 @@ static int change_user(const struct comet_account *account)
 	return 0;
 }
 
-int comet_sandbox_drop(const struct comet_account *account, bool terminal, const char **step)
+int comet_sandbox_drop(const struct comet_account *account, const char **step)
 {
 	int err;
 
@@ -224,5 +225,5 @@ int comet_sandbox_drop(const struct comet_account *account, bool terminal, const
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -errno;
 	*step = "filter system calls";
-	return filter_calls(terminal);
+	return filter_calls();
 }

@@ -35,9 +35,9 @@ int comet_sandbox_renew_keyring(void);
 int comet_sandbox_shed(void);
 
 /*
- * For the agent, irrevocably: groups, user, capabilities, no_new_privs; with terminal also no way
- * to type into it. *step (a constant text) names what failed.
+ * For the agent, irrevocably: groups, user, capabilities, no_new_privs, no way to type into a
+ * terminal and no keyrings. *step (a constant text) names what failed.
  */
-int comet_sandbox_drop(const struct comet_account *account, bool terminal, const char **step);
+int comet_sandbox_drop(const struct comet_account *account, const char **step);
 
 #endif /* COMET_SANDBOX_H */
