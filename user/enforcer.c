@@ -336,7 +336,7 @@ int comet_enforcer_filter(struct comet_enforcer *enforcer, uint32_t id, int cgro
 	if (held->filter < 0)
 		return comet_error_set(error, errno, "cannot attach the packet filter: %s",
 				       strerror(errno));
-	return comet_pins_add(bpffs, "filter", held->filter, error);
+	return bpffs < 0 ? 0 : comet_pins_add(bpffs, "filter", held->filter, error);
 }
 
 void comet_enforcer_counters(struct comet_enforcer *enforcer, uint32_t id,

@@ -69,7 +69,7 @@ int comet_enforcer_bind(struct comet_enforcer *enforcer, uint32_t id, uint64_t c
 /*
  * The second wall: the packet filter on the cgroup itself, which drops what the socket hooks
  * would have refused. It holds sockets made in the cgroup or below it, while this enforcer lives
- * or the bpffs exists, in which its link is pinned.
+ * or the bpffs exists, in which its link is pinned (-1: none).
  */
 int comet_enforcer_filter(struct comet_enforcer *enforcer, uint32_t id, int cgroup_fd, int bpffs,
 			  struct comet_error *error);

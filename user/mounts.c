@@ -168,7 +168,7 @@ static int mount_workdir(const char *workdir, struct comet_error *error)
 /* The pins lie under the run's /proc: there no path of the run leads to them. */
 static int mount_proc(int pins, struct comet_error *error)
 {
-	if (attach(pins, AT_FDCWD, "/proc") < 0)
+	if (pins >= 0 && attach(pins, AT_FDCWD, "/proc") < 0)
 		return comet_error_set(error, errno, "cannot mount the run's BPF filesystem: %s",
 				       strerror(errno));
 	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, PROC_OPTIONS) < 0)

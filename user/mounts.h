@@ -12,7 +12,7 @@
 struct comet_mounts {
 	const char *workdir; /* canonical path of the directory for COMET_WORKDIR, or NULL */
 	bool private_tmp;    /* an empty /tmp of the run's own */
-	int pins;            /* from comet_pins_make() */
+	int pins;            /* from comet_pins_make(), or -1 */
 };
 
 /*

@@ -6,8 +6,19 @@
 
 #include <bpf/bpf.h>
 #include <sys/mount.h>
+#include <sys/utsname.h>
 
 #include "user/base.h"
+
+bool comet_pins_are_safe(void)
+{
+	unsigned int major, minor;
+	struct utsname host;
+
+	if (uname(&host) < 0 || sscanf(host.release, "%u.%u", &major, &minor) != 2)
+		return false;
+	return major > 6 || (major == 6 && minor >= 5);
+}
 
 int comet_pins_make(struct comet_error *error)
 {

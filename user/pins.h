@@ -3,6 +3,8 @@
 #ifndef COMET_PINS_H
 #define COMET_PINS_H
 
+#include <stdbool.h>
+
 #include "manifest/error.h"
 
 /*
@@ -12,6 +14,13 @@
  * in a bpffs of the run's own. It is mounted in the run's mount namespace alone, and so it goes
  * with the last task of the run, when that has executed all of its code.
  */
+
+/*
+ * Before 6.5 the kernel detaches a program in the very task that dropped its last pin. There that
+ * would be a task of the run, for whose end pid 1 waits on its way out, for whose progress the
+ * detaching waits in turn (synchronize_rcu_tasks()): neither would ever end.
+ */
+bool comet_pins_are_safe(void);
 
 /* Makes that bpffs, not mounted yet: its descriptor (close-on-exec), or a negative errno. */
 int comet_pins_make(struct comet_error *error);

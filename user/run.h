@@ -41,7 +41,7 @@ struct comet_run {
 	int control;
 	int init; /* pidfd */
 	pid_t init_pid;
-	int pins;        /* the run's bpffs, until all is pinned there */
+	int pins;        /* the run's bpffs, until all is pinned there; or -1 */
 	int root;        /* O_PATH descriptor of the run's root directory */
 	char *directory; /* where the agent starts */
 	char *program;   /* what is executed */

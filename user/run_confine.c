@@ -21,6 +21,9 @@
 /* How long pid 1 may take for a step; mounting a busy network filesystem is the slowest. */
 #define STEP_TIMEOUT_MS 60000
 
+/* Above the descriptors of programs and maps, which are opened first. */
+#define ABOVE_LINKS 256
+
 /* What a step of this file answers to its comet_error. */
 static int confined(int err)
 {
@@ -82,9 +85,15 @@ static int make_cgroup(struct comet_run *run)
 
 static int make_pins(struct comet_run *run)
 {
+	int err;
+
+	if (!comet_pins_are_safe())
+		return 0;
 	run->pins = comet_pins_make(&run->error);
-	return confined(run->pins < 0 ? run->pins :
-					comet_enforcer_pin(run->enforcer, run->pins, &run->error));
+	err = run->pins;
+	if (err >= 0)
+		err = comet_enforcer_pin(run->enforcer, run->pins, &run->error);
+	return confined(err);
 }
 
 static bool grants_tmp(const struct comet_entry *entries, size_t n)
@@ -118,10 +127,28 @@ static void fill_init(const struct comet_run *run, struct comet_init *init)
 	};
 }
 
+/*
+ * A process that dies releases its highest descriptor first: so pid 1 sees the end of this one, and
+ * ends the run, before the kernel begins to detach the programs. Where there are no pins, that is
+ * what keeps the agent from running on unheld when comet and its guard are killed at once.
+ */
+static void raise_control(int *control)
+{
+	int high = fcntl(*control, F_DUPFD_CLOEXEC, ABOVE_LINKS);
+
+	/* Under a low limit it stays where it is. */
+	if (high < 0)
+		return;
+	comet_close_fd(control);
+	*control = high;
+}
+
 static int open_channels(struct comet_run *run, struct comet_init *init)
 {
 	int err = comet_control_pair(&run->control, &init->control);
 
+	if (err == 0)
+		raise_control(&run->control);
 	if (err == 0 && run->options.json)
 		err = comet_capture_open(&run->capture, &init->output, &init->errors);
 	if (err < 0)

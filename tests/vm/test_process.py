@@ -36,7 +36,7 @@ def test_undeclared_programs(box):
 
 def test_undeclared_script(box):
     """A script starts if it is declared, and its interpreter with it; else neither does."""
-    script = box.file("W/script", "#!/bin/sh\nexit 0\n", 0o755)
+    script = box.file("R/script", "#!/bin/sh\nexit 0\n", 0o755)
     clean(attempt(box, box.usual(programs=[script], name="declared"), [(f"run {script}", "ok")]))
     violated(attempt(box, box.usual(programs=["sh"], name="interpreter"),
                      [(f"run {script}", "EACCES")]), ("exec", script))
@@ -204,6 +204,22 @@ def test_first_calls(box):
     result = box.run(pack, f"{PROBES}/first")
     equal(result.out, "ok+ok\n", "answers")
     clean(result)
+
+
+def test_programs_that_the_agent_may_change(box):
+    """An exec entry in a place of fs.write grants nothing, whatever an earlier run left there;
+    the same program elsewhere starts."""
+    os.symlink(ID, box.path("W/tool"))
+    script = box.file("W/script", f"#!{ID}\n", 0o755)
+    good = box.path("R/tool")
+    shutil.copy(ID, good)
+    pack = box.usual(programs=[box.path("W/tool"), script, good])
+    result = attempt(box, pack, [(f"run {box.path('W/tool')}", "EACCES"), (f"run {script}", "EACCES"),
+                                 (f"run {ID}", "EACCES"), (f"run {good}", "ok")])
+    equal(result.code, 3, "exit code")
+    equal(result.err.count("fs.write lets the agent change it"), 2, "warnings")
+    linked = box.run(pack, box.path("W/tool"))
+    check(linked.code == 126 and "through a link" in linked.err, "a planted link is not started")
 
 
 def test_keys_of_the_host(box):
