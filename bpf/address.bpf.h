@@ -191,7 +191,7 @@ static __always_inline bool comet_holds(const struct comet_layers *layers, __u32
 }
 
 static __noinline int comet_refuse_unix(const struct comet_layers *layers, __u32 layer,
-					     struct unix_sock *peer, __u32 granted, __u8 op)
+					struct unix_sock *peer, __u32 granted, __u8 op)
 {
 	struct comet_refusal refusal = {
 		.object = { (__u64)peer },
@@ -219,7 +219,8 @@ static __noinline int comet_refuse_unix(const struct comet_layers *layers, __u32
 			len = COMET_UNIX_PATH_MAX;
 		addr.path_len = len;
 		bpf_probe_read_kernel(addr.path, len,
-				      (void *)name + bpf_core_field_offset(struct unix_address, name) + 2);
+				      (void *)name +
+					      bpf_core_field_offset(struct unix_address, name) + 2);
 	}
 	result = comet_treat(&refusal);
 	comet_tell_addr(&refusal, &addr);

@@ -11,12 +11,12 @@
 #include "bpf/walk.bpf.h"
 
 struct comet_request {
-	__u64 dentry;  /* kernel addresses as numbers, see comet_rights() */
-	__u64 mount;   /* struct vfsmount, 0 when the hook does not know it */
-	__u32 need;    /* COMET_FS_*: all of them */
+	__u64 dentry; /* kernel addresses as numbers, see comet_rights() */
+	__u64 mount;  /* struct vfsmount, 0 when the hook does not know it */
+	__u32 need;   /* COMET_FS_*: all of them */
 	__u8 op;
-	__u8 create;   /* may make a name: refused alike whether the name exists or not */
-	__u8 exec;     /* starting a program: reported on that surface */
+	__u8 create; /* may make a name: refused alike whether the name exists or not */
+	__u8 exec;   /* starting a program: reported on that surface */
 	__u8 padding;
 };
 

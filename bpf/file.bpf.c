@@ -179,8 +179,8 @@ int BPF_PROG(comet_path_mknod, const struct path *dir, struct dentry *dentry, um
 	request.dentry = comet_address_of(dentry);
 	/* A device node would act on the host's devices whatever directory it stands in. */
 	if (type == S_IFCHR || type == S_IFBLK)
-		return comet_verdict(comet_refuse_plain(layers, COMET_SURFACE_KERNEL,
-							COMET_OP_MKNOD, EPERM));
+		return comet_verdict(
+			comet_refuse_plain(layers, COMET_SURFACE_KERNEL, COMET_OP_MKNOD, EPERM));
 	if (type == S_IFREG || !type) {
 		request.op = COMET_OP_CREATE;
 		request.create = 1;
@@ -198,8 +198,8 @@ SEC("lsm/path_symlink")
 int BPF_PROG(comet_path_symlink, const struct path *dir, struct dentry *dentry,
 	     const char *old_name, int ret)
 {
-	return ret ? ret :
-		     comet_ask_entry(dir, dentry, COMET_FS_CHANGE | COMET_FS_PLANT,
+	return ret ? ret
+		   : comet_ask_entry(dir, dentry, COMET_FS_CHANGE | COMET_FS_PLANT,
 				     COMET_OP_SYMLINK);
 }
 

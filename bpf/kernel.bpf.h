@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which kernel types and constants do the hooks need? Types from vmlinux.h; macros are not in BTF. */
+/* Which kernel types and constants do the hooks need? Types are in vmlinux.h, macros are not. */
 #ifndef COMET_KERNEL_BPF_H
 #define COMET_KERNEL_BPF_H
 

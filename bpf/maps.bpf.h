@@ -68,7 +68,7 @@ struct comet_fold_key {
 	__u64 object[2]; /* inode address and name hash, or the address asked for */
 	__u32 policy;
 	__u32 pid;
-	__u16 detail;    /* port */
+	__u16 detail; /* port */
 	__u8 surface;
 	__u8 op;
 	__u32 padding;

@@ -28,8 +28,8 @@ int BPF_PROG(comet_socket_create, int family, int type, int protocol, int kern, 
 	if (!layers || comet_socket_allowed(family, type & SOCK_TYPE_MASK, protocol))
 		return 0;
 	addr.type = type & SOCK_TYPE_MASK;
-	return comet_verdict(comet_refuse_addr(layers, 0, &addr, COMET_SURFACE_KERNEL,
-					       COMET_OP_SOCKET));
+	return comet_verdict(
+		comet_refuse_addr(layers, 0, &addr, COMET_SURFACE_KERNEL, COMET_OP_SOCKET));
 }
 
 SEC("lsm/socket_connect")

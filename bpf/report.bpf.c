@@ -89,14 +89,14 @@ static __always_inline void *comet_count(struct comet_refusal *refusal,
  * Reserves a record of the given type in ring and counts it as delivered or lost. A macro: a
  * pointer that passed through a second test is no longer known to be reserved (6.1).
  */
-#define COMET_RESERVE(record, ring, counters)                               \
-	do {                                                                \
-		(record) = bpf_ringbuf_reserve(ring, sizeof(*(record)), 0); \
-		if (!(record)) {                                            \
-			__sync_fetch_and_add(&(counters)->lost, 1);         \
-			return 0;                                           \
-		}                                                           \
-		__sync_fetch_and_add(&(counters)->delivered, 1);            \
+#define COMET_RESERVE(record, ring, counters)                                                      \
+	do {                                                                                       \
+		(record) = bpf_ringbuf_reserve(ring, sizeof(*(record)), 0);                        \
+		if (!(record)) {                                                                   \
+			__sync_fetch_and_add(&(counters)->lost, 1);                                \
+			return 0;                                                                  \
+		}                                                                                  \
+		__sync_fetch_and_add(&(counters)->delivered, 1);                                   \
 	} while (0)
 
 /*

@@ -15,8 +15,8 @@ struct comet_refusal {
 	__u64 sequence;  /* filled by report.bpf.c */
 	__u64 count;
 	__u32 policy;
-	__s32 error;     /* positive errno */
-	__u32 flags;     /* COMET_EVENT_* */
+	__s32 error; /* positive errno */
+	__u32 flags; /* COMET_EVENT_* */
 	__u16 detail;
 	__u8 layer;
 	__u8 surface;

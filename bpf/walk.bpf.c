@@ -53,11 +53,14 @@ static __always_inline void comet_read_dentry(struct comet_dentry_block *block,
 {
 	/* One read for four fields where they lie together: known, and so decided, at load. */
 	if (bpf_core_field_offset(struct dentry, d_inode) -
-			    bpf_core_field_offset(struct dentry, d_parent) == 24 &&
+			    bpf_core_field_offset(struct dentry, d_parent) ==
+		    24 &&
 	    bpf_core_field_offset(struct dentry, d_name) -
-			    bpf_core_field_offset(struct dentry, d_parent) == 8) {
+			    bpf_core_field_offset(struct dentry, d_parent) ==
+		    8) {
 		bpf_probe_read_kernel(block, sizeof(*block),
-				      (void *)dentry + bpf_core_field_offset(struct dentry, d_parent));
+				      (void *)dentry +
+					      bpf_core_field_offset(struct dentry, d_parent));
 		return;
 	}
 	block->parent = (__u64)BPF_CORE_READ(dentry, d_parent);
@@ -290,8 +293,8 @@ struct mount___chain {
 } __attribute__((preserve_access_index));
 
 struct comet_mounts {
-	__u64 at;    /* struct mount; 0: the end */
-	__u64 end;   /* where a list that is a ring ends */
+	__u64 at;  /* struct mount; 0: the end */
+	__u64 end; /* where a list that is a ring ends */
 	__u64 ns;
 	__u64 dentry;
 	__u64 found;

@@ -34,9 +34,9 @@ __u64 comet_find_mount(__u64 dentry, __u32 policy, __u32 need);
  * found by container_of, which the verifier refuses for them (6.1 to 7.2).
  */
 struct comet_walk {
-	__u64 dentry;     /* where the walk stands; 0: beyond the root, finished */
-	__u64 parent;     /* of dentry, as are inode, name and len */
-	__u64 inode;      /* 0: the name does not exist yet */
+	__u64 dentry; /* where the walk stands; 0: beyond the root, finished */
+	__u64 parent; /* of dentry, as are inode, name and len */
+	__u64 inode;  /* 0: the name does not exist yet */
 	__u64 name;
 	__u64 child;      /* dentry of the step before; 0: the object itself, or a mount's root */
 	__u64 mount;      /* struct vfsmount; 0: unknown, do not cross */
@@ -44,9 +44,9 @@ struct comet_walk {
 	__u64 object;     /* inode asked about; what a program's rule must also match */
 	__u32 len;
 	__u32 policy;
-	__u32 depth;      /* directories entered so far: rights on the object alone hold at 0 */
-	__u32 need;       /* the walk ends once all of these rights are found */
-	__u32 granted;    /* rights found, and the nearest mark */
+	__u32 depth;   /* directories entered so far: rights on the object alone hold at 0 */
+	__u32 need;    /* the walk ends once all of these rights are found */
+	__u32 granted; /* rights found, and the nearest mark */
 	__u32 padding;
 };
 

@@ -14,12 +14,12 @@
 /* Grows with every change of a layout below; maps of another version are never adopted. */
 #define COMET_WIRE_VERSION 1
 
-#define COMET_LAYERS_MAX 4       /* nested policies over one process */
-#define COMET_POLICIES_MAX 4096  /* policies in force on one host */
-#define COMET_RULES_MAX 100000   /* rules of all policies together, per kind */
+#define COMET_LAYERS_MAX 4           /* nested policies over one process */
+#define COMET_POLICIES_MAX 4096      /* policies in force on one host */
+#define COMET_RULES_MAX 100000       /* rules of all policies together, per kind */
 #define COMET_POLICY_RULES_MAX 20000 /* rules of one policy */
-#define COMET_PATH_MAX 4096      /* bytes, with the terminating NUL */
-#define COMET_NAME_MAX 255       /* bytes of one path component */
+#define COMET_PATH_MAX 4096          /* bytes, with the terminating NUL */
+#define COMET_NAME_MAX 255           /* bytes of one path component */
 #define COMET_COMM_LEN 16
 #define COMET_UNIX_PATH_MAX 108
 #define COMET_RING_BYTES (1U << 20) /* one policy's ring buffer; a power of two of pages */
@@ -73,22 +73,26 @@ enum comet_op {
 };
 
 /* Rights on a filesystem object, and marks that a refusal looks at. */
-#define COMET_FS_READ (1U << 0)  /* open for reading, list, stat, readlink */
-#define COMET_FS_WRITE (1U << 1) /* open for writing, truncate */
-#define COMET_FS_EXEC (1U << 2)  /* start as a program */
-#define COMET_FS_STAT (1U << 3)  /* stat and readlink only: directories on the way to a grant */
-#define COMET_FS_QUIET (1U << 4) /* a refused read here is an ordinary probe, not a violation */
-#define COMET_FS_CANARY (1U << 5) /* a refusal here is always a violation; overrides QUIET */
-#define COMET_FS_SELFTEST (1U << 6) /* refused whatever the grants say, not reported, not counted */
-#define COMET_FS_PLANT (1U << 8) /* put a symbolic link there: not on a name that is itself declared,
-				  * or the next run's policy would be led elsewhere by it */
-#define COMET_FS_CHANGE (1U << 7) /* make, delete, rename, link, chmod, chown: a device that may
-				   * be written to is not the run's to delete */
+#define COMET_FS_READ (1U << 0)     /* open for reading, list, stat, readlink */
+#define COMET_FS_WRITE (1U << 1)    /* open for writing, truncate */
+#define COMET_FS_EXEC (1U << 2)     /* start as a program */
+#define COMET_FS_STAT (1U << 3)     /* stat and readlink only: directories on the way to a grant */
+#define COMET_FS_QUIET (1U << 4)    /* a refused read here is an ordinary probe, not a violation */
+#define COMET_FS_CANARY (1U << 5)   /* a refusal here is always a violation; overrides QUIET */
+#define COMET_FS_SELFTEST (1U << 6) /* refused whatever the grants say, not told, not counted */
+/* Make, delete, rename, link, chmod, chown: a device that may be written to is not to be deleted.
+ */
+#define COMET_FS_CHANGE (1U << 7)
+/*
+ * Put a symbolic link there: not on a name that is itself declared, or the next run's policy would
+ * be led elsewhere by it.
+ */
+#define COMET_FS_PLANT (1U << 8)
 
 /* comet_layers: which policies hold the tasks of one cgroup. Key: cgroup id (kernfs node id). */
 struct comet_layers {
-	__u32 n;                         /* layers in use, 1..COMET_LAYERS_MAX */
-	__u32 policy[COMET_LAYERS_MAX];  /* outermost first */
+	__u32 n;                        /* layers in use, 1..COMET_LAYERS_MAX */
+	__u32 policy[COMET_LAYERS_MAX]; /* outermost first */
 	__u32 padding;
 };
 
@@ -97,9 +101,9 @@ struct comet_layers {
 #define COMET_POLICY_KILL (1U << 1)  /* a violation kills the process that made it */
 struct comet_policy_state {
 	__u32 flags;
-	__u32 owner_pid;        /* host pid of the comet process that added the policy */
-	__u64 owner_start;      /* its start time in clock ticks since boot: tells a reused pid */
-	__u64 cgroup;           /* cgroup id that the policy was bound to */
+	__u32 owner_pid;   /* host pid of the comet process that added the policy */
+	__u64 owner_start; /* its start time in clock ticks since boot: tells a reused pid */
+	__u64 cgroup;      /* cgroup id that the policy was bound to */
 };
 
 /*
@@ -117,13 +121,13 @@ struct comet_object_key {
 #define COMET_OBJECT_NAMES (1U << 0) /* some names in this directory have rules of their own */
 #define COMET_OBJECT_PROC (1U << 1)  /* root of the run's own procfs: N/ below it is readable */
 struct comet_object {
-	__u32 subtree;    /* COMET_FS_*: the object and everything below it */
-	__u32 self;       /* COMET_FS_*: the object alone */
-	__u32 flags;      /* COMET_OBJECT_* */
-	__u32 dev;        /* super_block.s_dev */
+	__u32 subtree; /* COMET_FS_*: the object and everything below it */
+	__u32 self;    /* COMET_FS_*: the object alone */
+	__u32 flags;   /* COMET_OBJECT_* */
+	__u32 dev;     /* super_block.s_dev */
 	__u64 ino;
 	__u32 generation;
-	__u32 rule;       /* index of the policy's path rule, for tools */
+	__u32 rule; /* index of the policy's path rule, for tools */
 };
 
 /* What the comet_dump_objects iterator writes for each descriptor of the loader. */
@@ -145,9 +149,9 @@ struct comet_identity {
 #define COMET_NAME_CHUNK 40
 #define COMET_NAME_CHUNKS 7 /* 7 * 40 > COMET_NAME_MAX */
 struct comet_name_key {
-	__u64 dir;        /* inode address of the directory, or the number from the chunk before */
+	__u64 dir; /* inode address of the directory, or the number from the chunk before */
 	__u32 policy;
-	__u32 len;        /* bytes of the name from this chunk on */
+	__u32 len;                   /* bytes of the name from this chunk on */
 	char name[COMET_NAME_CHUNK]; /* zero-padded */
 };
 
@@ -155,7 +159,7 @@ struct comet_name {
 	__u32 subtree;
 	__u32 self;
 	__u64 inode;
-	__u64 next;       /* 0: the name ends here */
+	__u64 next; /* 0: the name ends here */
 	__u32 rule;
 	__u32 padding;
 };
@@ -168,9 +172,9 @@ struct comet_name {
 struct comet_net_key {
 	__u32 prefixlen;
 	__u32 policy;
-	__u8 transport;   /* IPPROTO_TCP or IPPROTO_UDP */
+	__u8 transport; /* IPPROTO_TCP or IPPROTO_UDP */
 	__u8 padding;
-	__u16 port;       /* host byte order; 0 in a rule: every port */
+	__u16 port; /* host byte order; 0 in a rule: every port */
 	__u8 addr[16];
 };
 
@@ -182,7 +186,7 @@ enum comet_net_verdict {
 
 struct comet_net {
 	__u32 verdict;
-	__u32 rule;       /* index of the policy's net rule, for tools */
+	__u32 rule; /* index of the policy's net rule, for tools */
 };
 
 /* comet_counters: per policy, exact, independent of the ring buffer. */
@@ -202,13 +206,13 @@ struct comet_counters {
 #define COMET_INSTANCE_LINKS 64
 #define COMET_INSTANCE_MAPS 16
 struct comet_instance {
-	__u32 version;    /* COMET_WIRE_VERSION; 0 = not complete */
+	__u32 version; /* COMET_WIRE_VERSION; 0 = not complete */
 	__u32 n_links;
 	__u32 n_maps;
-	__u32 next_policy; /* ids are given once */
-	__u32 dump_program; /* the iterator that tells identities */
+	__u32 next_policy;    /* ids are given once */
+	__u32 dump_program;   /* the iterator that tells identities */
 	__u32 packet_program; /* attached to each run's own cgroup */
-	char build[64];   /* SHA-256 of the BPF object, hex: another build's set is not adopted */
+	char build[64]; /* SHA-256 of the BPF object, hex: another build's set is not adopted */
 	__u32 links[COMET_INSTANCE_LINKS];
 	__u32 maps[COMET_INSTANCE_MAPS]; /* in the order of enum comet_map */
 };
@@ -234,7 +238,7 @@ enum comet_tail {
 };
 
 enum comet_severity {
-	COMET_SEVERITY_INFO,      /* a refused probe of the quiet set */
+	COMET_SEVERITY_INFO, /* a refused probe of the quiet set */
 	COMET_SEVERITY_VIOLATION,
 };
 
@@ -243,37 +247,37 @@ enum comet_severity {
 #define COMET_EVENT_KILLED (1U << 2)    /* the process was killed for it */
 
 struct comet_event {
-	__u32 version;    /* COMET_WIRE_VERSION */
+	__u32 version; /* COMET_WIRE_VERSION */
 	__u32 policy;
-	__u64 sequence;   /* per policy, from 1, counts every refusal: gaps are folds and losses */
-	__u64 time;       /* CLOCK_BOOTTIME, nanoseconds */
+	__u64 sequence; /* per policy, from 1, counts every refusal: gaps are folds and losses */
+	__u64 time;     /* CLOCK_BOOTTIME, nanoseconds */
 	__u64 cgroup;
-	__u64 count;      /* refusals that this event stands for: itself plus folded equal ones */
-	__u32 pid;        /* process (thread group), host pid namespace */
+	__u64 count; /* refusals that this event stands for: itself plus folded equal ones */
+	__u32 pid;   /* process (thread group), host pid namespace */
 	__u32 tid;
 	__u32 ppid;
-	__u32 uid;        /* host user namespace */
-	__s32 error;      /* errno returned, positive */
-	__u32 flags;      /* COMET_EVENT_* */
-	__u8 layer;       /* index of the layer that refused, 0 outermost */
-	__u8 surface;     /* enum comet_surface */
-	__u8 op;          /* enum comet_op */
-	__u8 severity;    /* enum comet_severity */
-	__u8 tail;        /* enum comet_tail */
+	__u32 uid;     /* host user namespace */
+	__s32 error;   /* errno returned, positive */
+	__u32 flags;   /* COMET_EVENT_* */
+	__u8 layer;    /* index of the layer that refused, 0 outermost */
+	__u8 surface;  /* enum comet_surface */
+	__u8 op;       /* enum comet_op */
+	__u8 severity; /* enum comet_severity */
+	__u8 tail;     /* enum comet_tail */
 	__u8 padding;
-	__u16 tail_len;   /* bytes of tail in use */
+	__u16 tail_len; /* bytes of tail in use */
 	char comm[COMET_COMM_LEN];
 };
 
 /* COMET_TAIL_ADDR */
 struct comet_addr {
-	__u16 family;     /* AF_INET, AF_INET6, AF_UNIX; else only family and type count */
-	__u16 type;       /* SOCK_STREAM, ... */
-	__u16 protocol;   /* IPPROTO_*; IPPROTO_MPTCP is 262 */
-	__u16 port;       /* host byte order */
-	__u8 addr[16];    /* IPv4 in the first four bytes */
+	__u16 family;   /* AF_INET, AF_INET6, AF_UNIX; else only family and type count */
+	__u16 type;     /* SOCK_STREAM, ... */
+	__u16 protocol; /* IPPROTO_*; IPPROTO_MPTCP is 262 */
+	__u16 port;     /* host byte order */
+	__u8 addr[16];  /* IPv4 in the first four bytes */
 	__u32 scope_id;
-	__u32 path_len;   /* AF_UNIX: bytes of path; an abstract name starts with NUL */
+	__u32 path_len; /* AF_UNIX: bytes of path; an abstract name starts with NUL */
 	char path[COMET_UNIX_PATH_MAX];
 	__u32 padding;
 };

@@ -210,8 +210,8 @@ int comet_ask_path(const struct comet_policy *policy, const char *path, struct c
 {
 	struct question q = {
 		.policy = policy,
-		.access =
-			answer->surface == COMET_SURFACE_FS_WRITE ? COMET_FS_WRITE : COMET_FS_READ,
+		.access = answer->surface == COMET_SURFACE_FS_WRITE ? COMET_FS_WRITE
+								    : COMET_FS_READ,
 	};
 	char quoted[QUOTE_SIZE];
 	char *real;

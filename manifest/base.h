@@ -26,7 +26,7 @@ enum comet_base_scope {
 struct comet_base_entry {
 	const char *path; /* absolute; "~" first stands for the agent's home */
 	const char *why;
-	uint32_t access;  /* COMET_FS_* */
+	uint32_t access; /* COMET_FS_* */
 	enum comet_base_scope scope;
 };
 

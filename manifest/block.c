@@ -33,7 +33,7 @@ static const struct {
 	{ "fs.read", FAMILY_SPEC },   { "fs.write", FAMILY_SPEC },
 	{ "mcp.tools", FAMILY_SPEC }, { "storage.nas", FAMILY_SPEC },
 	{ "storage", FAMILY_SPEC },   { "egress", FAMILY_SEED },
-	{ "fs", FAMILY_SEED },	      { "exec", FAMILY_NONE },
+	{ "fs", FAMILY_SEED },        { "exec", FAMILY_NONE },
 	{ "syscalls", FAMILY_NONE },  { "llm", FAMILY_NONE },
 	{ "memory", FAMILY_NONE },    { "secrets", FAMILY_NONE },
 	{ "resources", FAMILY_NONE }, { "determinism_tier", FAMILY_NONE },

@@ -162,8 +162,8 @@ static int warn_not_enforced(struct comet_report *report, const struct comet_val
 		if (strcmp(lists[i], "syscalls") == 0)
 			r = refuse_syscalls(report, value->node);
 		else
-			r = comet_report_warn(report, value->node,
-					      "not enforced by this build: %s", lists[i]);
+			r = comet_report_warn(report, value->node, "not enforced by this build: %s",
+					      lists[i]);
 	}
 	for (size_t i = 0; r == 0 && i < COMET_ARRAY_SIZE(numbers); i++) {
 		const struct comet_value *value = comet_value_field(resources, numbers[i]);

@@ -142,8 +142,8 @@ static int set_tag(struct comet_builder *builder, const yaml_event_t *event, con
 /* Upstream's scanner ends an unquoted word in brackets at a question mark, and then gives up. */
 static int check_question_mark(struct comet_builder *builder, const yaml_event_t *event)
 {
-	const struct comet_node *parent =
-		builder->depth ? builder->frames[builder->depth - 1].node : NULL;
+	const struct comet_node *parent = builder->depth ? builder->frames[builder->depth - 1].node
+							 : NULL;
 	char text[96];
 
 	if (event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE || !parent || parent->plain ||

@@ -30,9 +30,9 @@ struct comet_builder {
 	struct comet_node **pending; /* children of the open frames, innermost last */
 	size_t n_pending, pending_room;
 	size_t n_nodes;
-	void *anchors;		 /* tsearch tree of struct anchor: no hash to collide on purpose */
+	void *anchors;           /* tsearch tree of struct anchor: no hash to collide on purpose */
 	struct comet_node *last; /* the scalar or alias that ended the input so far */
-	size_t last_line;	 /* where it ended, from 0 */
+	size_t last_line;        /* where it ended, from 0 */
 };
 
 /* All return 0 or a negative errno with the error set. */

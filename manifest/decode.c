@@ -87,7 +87,7 @@ static bool count_step(struct comet_decoder *d, const struct comet_node *node)
 	const double low = 400000;
 	const double high = 4000000;
 	double steps = (double)++d->n_steps;
-	double allowed = steps <= low	 ? 0.99
+	double allowed = steps <= low    ? 0.99
 			 : steps >= high ? 0.10
 					 : 0.99 - 0.89 * ((steps - low) / (high - low));
 

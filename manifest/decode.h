@@ -28,8 +28,8 @@ enum comet_type_kind {
 
 struct comet_type {
 	enum comet_type_kind kind;
-	const char *name;		  /* as upstream's messages spell it */
-	const char *plain;		  /* as a reader would say it: "a list of text" */
+	const char *name;                 /* as upstream's messages spell it */
+	const char *plain;                /* as a reader would say it: "a list of text" */
 	const struct comet_type *element; /* LIST, MAP */
 	const struct comet_field *fields; /* RECORD */
 	size_t n_fields;
@@ -44,16 +44,16 @@ struct comet_value {
 	const struct comet_type *type; /* RECORD */
 	const struct comet_node *node; /* what gave the value, aliases followed; NULL = absent */
 	const struct comet_node *key;  /* MAP element: its key */
-	const char *text;	       /* TEXT; never NULL when node is not */
-	size_t size;		       /* TEXT */
-	int64_t integer;	       /* INT, BOOL */
+	const char *text;              /* TEXT; never NULL when node is not */
+	size_t size;                   /* TEXT */
+	int64_t integer;               /* INT, BOOL */
 	struct comet_value *items;     /* RECORD: by field; LIST, MAP: in the order of the text */
 	size_t n_items;
 };
 
 struct comet_decode_error {
-	char text[1536];		   /* all of it, in upstream's words, from "yaml: " on */
-	const struct comet_node *node;	   /* the first fault; NULL if it has no place */
+	char text[1536];                   /* all of it, in upstream's words, from "yaml: " on */
+	const struct comet_node *node;     /* the first fault; NULL if it has no place */
 	const struct comet_type *expected; /* first fault, when it is a wrong type */
 };
 

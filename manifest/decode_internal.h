@@ -8,7 +8,7 @@
 struct comet_decoder {
 	struct comet_arena *arena;
 	struct comet_decode_error *error;
-	size_t used;	 /* bytes of error->text */
+	size_t used;     /* bytes of error->text */
 	size_t n_faults; /* faults listed together; a fatal one replaces them */
 	bool fatal;
 	bool no_memory;

@@ -42,10 +42,10 @@ static int fail_reader(struct comet_builder *builder)
 static int fail_parser(struct comet_builder *builder)
 {
 	const yaml_parser_t *parser = &builder->parser;
-	const char *problem =
-		parser->problem ? parser->problem : "unknown problem parsing YAML content";
-	size_t line =
-		parser->context_mark.line ? parser->context_mark.line : parser->problem_mark.line;
+	const char *problem = parser->problem ? parser->problem
+					      : "unknown problem parsing YAML content";
+	size_t line = parser->context_mark.line ? parser->context_mark.line
+						: parser->problem_mark.line;
 	char text[512];
 
 	if (parser->error == YAML_MEMORY_ERROR)

@@ -10,8 +10,8 @@
 #include "manifest/util.h"
 
 #define COMET_DOCUMENT_SIZE_MAX ((size_t)16 * 1024 * 1024) /* bytes of a file */
-#define COMET_DOCUMENT_NODES_MAX 500000			   /* scalars, lists, maps and aliases */
-#define COMET_DOCUMENT_DEPTH_MAX 200			   /* lists and maps inside each other */
+#define COMET_DOCUMENT_NODES_MAX 500000                    /* scalars, lists, maps and aliases */
+#define COMET_DOCUMENT_DEPTH_MAX 200                       /* lists and maps inside each other */
 
 /* The numbers are the ones that upstream's message shows. */
 enum comet_node_kind {
@@ -24,21 +24,21 @@ enum comet_node_kind {
 struct comet_node {
 	enum comet_node_kind kind;
 	unsigned int line, column; /* from 1 */
-	bool plain;		   /* scalar without quotes and block marks */
-	bool cut;	  /* the input ends in it without a newline: it may have been longer */
-	bool busy;	  /* alias that is being followed right now */
+	bool plain;                /* scalar without quotes and block marks */
+	bool cut;         /* the input ends in it without a newline: it may have been longer */
+	bool busy;        /* alias that is being followed right now */
 	const char *tag;  /* short form, "!!int"; never NULL for what is no alias */
 	const char *text; /* scalar: its value; alias: name of the anchor; else "" */
-	size_t size;	  /* bytes of text, which may hold NUL */
+	size_t size;      /* bytes of text, which may hold NUL */
 	const struct comet_node *target; /* alias */
-	struct comet_node **children;	 /* list: items; map: key, value, key, value, ... */
+	struct comet_node **children;    /* list: items; map: key, value, key, value, ... */
 	size_t n_children;
 };
 
 struct comet_document {
 	struct comet_node *root; /* NULL: no document in the stream */
-	struct comet_node rest;	 /* where text follows that is not read; line 0 = none */
-	bool rest_is_document;	 /* it is a second document, marked as such */
+	struct comet_node rest;  /* where text follows that is not read; line 0 = none */
+	bool rest_is_document;   /* it is a second document, marked as such */
 };
 
 /*

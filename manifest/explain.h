@@ -13,15 +13,15 @@
 /* The answer to one question. Strings are owned; NULL where there is nothing to say. */
 struct comet_answer {
 	enum comet_surface surface;
-	char *resource;         /* as understood: the path cleaned, the host in lower case */
+	char *resource; /* as understood: the path cleaned, the host in lower case */
 	bool allowed;
-	char *matched;          /* the entry that decides; NULL: no match */
-	enum comet_source source; /* of matched */
+	char *matched;                  /* the entry that decides; NULL: no match */
+	enum comet_source source;       /* of matched */
 	struct comet_location location; /* of matched; file belongs to the manifest */
-	uint32_t mark;          /* refused read: COMET_FS_QUIET or _CANARY of the nearest mark */
-	char *note;             /* sentences on how the answer came about */
-	char *fix;              /* refused: the YAML that would allow it */
-	const char *unfixable;  /* refused: why there is no such YAML; static */
+	uint32_t mark;         /* refused read: COMET_FS_QUIET or _CANARY of the nearest mark */
+	char *note;            /* sentences on how the answer came about */
+	char *fix;             /* refused: the YAML that would allow it */
+	const char *unfixable; /* refused: why there is no such YAML; static */
 };
 
 /*

@@ -92,8 +92,12 @@ static void put(struct output *out, const char *format, ...)
 static size_t decode(const unsigned char *text, uint32_t *code)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t len = text[0] < 0x80 ? 1 : text[0] < 0xc2 ? 0 : text[0] < 0xe0 ? 2 :
-		     text[0] < 0xf0 ? 3 : text[0] < 0xf5 ? 4 : 0;
+	size_t len = text[0] < 0x80   ? 1
+		     : text[0] < 0xc2 ? 0
+		     : text[0] < 0xe0 ? 2
+		     : text[0] < 0xf0 ? 3
+		     : text[0] < 0xf5 ? 4
+				      : 0;
 	uint32_t value;
 
 	if (len <= 1) {
@@ -150,10 +154,11 @@ static void put_quoted(struct output *out, const char *text)
 /* Text that YAML 1.1 and 1.2 both read as that very text needs no quotes. */
 static bool is_plain(const char *text)
 {
-	static const char *const reserved[] = { "y", "n", "yes", "no", "on", "off", "true",
-						"false", "null" };
+	static const char *const reserved[] = { "y",   "n",    "yes",   "no",  "on",
+						"off", "true", "false", "null" };
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-";
+	static const char safe[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-";
 
 	if (text[0] != '/' && !strchr(letters, text[0]))
 		return false;

@@ -51,8 +51,8 @@ int comet_protocol_transport(enum comet_protocol protocol);
 
 /* One egress entry as written; host is lower-cased and without a trailing dot. */
 struct comet_egress {
-	char *host;           /* name, "*", "*.suffix", IPv4, IPv6 (no brackets) or CIDR */
-	unsigned int port;    /* 1..65535; 0 = every port, only for `egress: ["*"]` */
+	char *host;        /* name, "*", "*.suffix", IPv4, IPv6 (no brackets) or CIDR */
+	unsigned int port; /* 1..65535; 0 = every port, only for `egress: ["*"]` */
 	enum comet_protocol protocol;
 	struct comet_location location;
 };
@@ -64,21 +64,22 @@ struct comet_entry {
 };
 
 struct comet_warning {
-	char *text;           /* one sentence, without location */
+	char *text; /* one sentence, without location */
 	struct comet_location location;
 };
 
 struct comet_manifest {
-	char *file;           /* path of the manifest file */
-	char *directory;      /* path of the pack's directory */
+	char *file;      /* path of the manifest file */
+	char *directory; /* path of the pack's directory */
 	char *name, *version, *kind;
-	const char *schema;   /* "soyaos.ai/v0" or "soyapack.v0" */
-	char digest[65];      /* SHA-256 of the manifest's bytes (then capabilities.yml's, where
-			       * it is read), lower-case hex */
+	const char *schema; /* "soyaos.ai/v0" or "soyapack.v0" */
+	char digest[65];    /* SHA-256 of the manifest's bytes (then capabilities.yml's, where
+			     * it is read), lower-case hex */
 	enum comet_dialect dialect; /* the words of the capabilities block */
 	enum comet_isolation isolation;
 	char *determinism_tier; /* NULL when absent */
-	unsigned int budget_seconds; /* sandbox.budget_seconds_max, else resources.timeout_s; 0 = none */
+	unsigned int
+		budget_seconds; /* sandbox.budget_seconds_max, else resources.timeout_s; 0 = none */
 
 	struct comet_egress *egress;
 	size_t n_egress;
@@ -92,7 +93,7 @@ struct comet_manifest {
 	 * sentence, with its place; NULL = none. Whoever runs or explains it must refuse with it.
 	 */
 	char *unenforceable;
-	void *storage;        /* owns what the pointers above point to, where they do not */
+	void *storage; /* owns what the pointers above point to, where they do not */
 };
 
 /*

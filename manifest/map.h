@@ -8,7 +8,7 @@
 #define COMET_MAP_KEYS_MAX 1000
 
 struct comet_pair {
-	const struct comet_node *key;	/* scalar, aliases followed */
+	const struct comet_node *key;   /* scalar, aliases followed */
 	const struct comet_node *value; /* as written: may be an alias */
 };
 

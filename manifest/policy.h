@@ -25,43 +25,43 @@ enum comet_source {
 const char *comet_source_to_str(enum comet_source source);
 
 struct comet_path_rule {
-	char *path;          /* absolute, lexically normalised */
-	uint32_t access;     /* COMET_FS_* granted (READ, WRITE, EXEC) or marked (QUIET, CANARY) */
-	bool self_only;      /* the object alone, not what is below it */
-	bool optional;       /* base, quiet and canary rules: not being there is no warning */
-	bool proc;           /* the run's own procfs: COMET_OBJECT_PROC */
+	char *path;      /* absolute, lexically normalised */
+	uint32_t access; /* COMET_FS_* granted (READ, WRITE, EXEC) or marked (QUIET, CANARY) */
+	bool self_only;  /* the object alone, not what is below it */
+	bool optional;   /* base, quiet and canary rules: not being there is no warning */
+	bool proc;       /* the run's own procfs: COMET_OBJECT_PROC */
 	enum comet_source source;
 	struct comet_location location;
 };
 
 enum comet_host {
-	COMET_HOST_LITERAL,  /* address or CIDR */
-	COMET_HOST_NAME,     /* one name, to be resolved */
-	COMET_HOST_SUFFIX,   /* *.suffix */
-	COMET_HOST_ANY,      /* * */
+	COMET_HOST_LITERAL, /* address or CIDR */
+	COMET_HOST_NAME,    /* one name, to be resolved */
+	COMET_HOST_SUFFIX,  /* *.suffix */
+	COMET_HOST_ANY,     /* * */
 	_COMET_HOST_MAX,
 };
 
 struct comet_net_rule {
-	char *host;          /* as written */
+	char *host; /* as written */
 	enum comet_host kind;
-	uint8_t addr[16];    /* LITERAL, ANY: IPv4 as ::ffff:a.b.c.d */
-	uint8_t bits;        /* LITERAL, ANY: prefix length in that 128-bit form */
-	uint8_t transport;   /* IPPROTO_TCP, IPPROTO_UDP */
-	uint16_t port;       /* host byte order; 0 = every port */
-	uint32_t verdict;    /* enum comet_net_verdict; DENY for special ranges under a wildcard */
+	uint8_t addr[16];  /* LITERAL, ANY: IPv4 as ::ffff:a.b.c.d */
+	uint8_t bits;      /* LITERAL, ANY: prefix length in that 128-bit form */
+	uint8_t transport; /* IPPROTO_TCP, IPPROTO_UDP */
+	uint16_t port;     /* host byte order; 0 = every port */
+	uint32_t verdict;  /* enum comet_net_verdict; DENY for special ranges under a wildcard */
 	enum comet_source source;
 	struct comet_location location;
 };
 
 struct comet_exec_rule {
-	char *program;       /* basename or absolute path, as written */
+	char *program; /* basename or absolute path, as written */
 	enum comet_source source;
 	struct comet_location location;
 };
 
 struct comet_policy {
-	char *pack;          /* "name@version" */
+	char *pack; /* "name@version" */
 	struct comet_path_rule *paths;
 	size_t n_paths;
 	struct comet_net_rule *nets;
@@ -75,9 +75,10 @@ struct comet_policy {
  * `explain` without a run.
  */
 struct comet_policy_options {
-	const char *home;          /* the agent's home directory: quiet set, canaries */
-	const char *workdir;       /* where --workdir is mounted, "/workdir"; NULL = as in the manifest */
-	const char *const *nameservers; /* literal addresses of the host's name servers, NULL-terminated */
+	const char *home;    /* the agent's home directory: quiet set, canaries */
+	const char *workdir; /* where --workdir is mounted, "/workdir"; NULL = as in the manifest */
+	const char *const
+		*nameservers; /* literal addresses of the host's name servers, NULL-terminated */
 };
 
 /*

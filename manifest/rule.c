@@ -15,7 +15,7 @@
 
 static const char *const source_str[] = {
 	[COMET_SOURCE_MANIFEST] = "manifest", [COMET_SOURCE_BASE] = "base",
-	[COMET_SOURCE_QUIET] = "quiet",	      [COMET_SOURCE_CANARY] = "canary",
+	[COMET_SOURCE_QUIET] = "quiet",       [COMET_SOURCE_CANARY] = "canary",
 	[COMET_SOURCE_RUN] = "run",
 };
 _Static_assert(sizeof(source_str) / sizeof(source_str[0]) == _COMET_SOURCE_MAX,
@@ -47,8 +47,8 @@ static int reserve(void **array, size_t n, size_t size, const char *kind, struct
 	if (n >= COMET_POLICY_RULES_MAX)
 		return comet_error_set(
 			error, E2BIG,
-			"this is the first %s rule over the limit of %d in one policy, base set included", kind,
-			COMET_POLICY_RULES_MAX);
+			"this is the first %s rule over the limit of %d in one policy, base set included",
+			kind, COMET_POLICY_RULES_MAX);
 	if ((n & (n - 1)) != 0)
 		return 0;
 	grown = reallocarray(*array, n ? 2 * n : 1, size);

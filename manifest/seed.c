@@ -16,9 +16,9 @@
 #define API_VERSION "soyaos.ai/v0"
 
 static const char *const top_keys[] = {
-	"apiVersion",  "kind",	  "name",      "version",      "virtual_model_id",
-	"description", "owner",	  "license",   "inputs",       "outputs",
-	"prompts",     "tools",	  "templates", "capabilities", "examples",
+	"apiVersion",  "kind",    "name",      "version",      "virtual_model_id",
+	"description", "owner",   "license",   "inputs",       "outputs",
+	"prompts",     "tools",   "templates", "capabilities", "examples",
 	"upstream",    "secrets", "sla",       "signed_by",    "compat",
 };
 
@@ -297,7 +297,7 @@ static int check_block_key(struct comet_report *report, const struct comet_node 
 	static const char *const foreign[] = { "fs.read", "fs.write", "network.out",
 					       "fs_read", "fs_write", "network_out" };
 	static const char *const native[] = { "fs: {read: [...]}",  "fs: {write: [...]}",
-					      "egress: [...]",	    "fs: {read: [...]}",
+					      "egress: [...]",      "fs: {read: [...]}",
 					      "fs: {write: [...]}", "egress: [...]" };
 	const char *near = comet_suggest(key->text, key->size, foreign, COMET_ARRAY_SIZE(foreign));
 	char quoted[120];

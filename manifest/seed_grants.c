@@ -59,8 +59,8 @@ static int read_port(struct comet_report *report, const struct comet_node *node,
 		return comet_report_fail(report, node, "expected a port from 1 to 65535, found %s",
 					 found);
 	comet_scalar_read(target, &scalar, &tag);
-	is_number =
-		scalar.kind == COMET_SCALAR_INT && scalar.integer >= 1 && scalar.integer <= 65535;
+	is_number = scalar.kind == COMET_SCALAR_INT && scalar.integer >= 1 &&
+		    scalar.integer <= 65535;
 	if (is_number && target->text[0] != '0' &&
 	    strspn(target->text, "0123456789") == target->size) {
 		*port = (unsigned int)scalar.integer;

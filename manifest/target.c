@@ -71,8 +71,8 @@ int comet_target_parse(const char *text, struct comet_target *target, struct com
 		return refuse(text, error);
 	/* Only ASCII letters have a case in a host name. */
 	for (size_t i = 0; i < len; i++)
-		result.host[i] =
-			host[i] >= 'A' && host[i] <= 'Z' ? (char)(host[i] | 0x20) : host[i];
+		result.host[i] = host[i] >= 'A' && host[i] <= 'Z' ? (char)(host[i] | 0x20)
+								  : host[i];
 	if (len > 1 && result.host[len - 1] == '.')
 		len--;
 	result.host[len] = '\0';

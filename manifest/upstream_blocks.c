@@ -227,7 +227,7 @@ int comet_upstream_check_blocks(struct comet_report *report, const struct comet_
 {
 	static int (*const checks[])(struct comet_report *, const struct comet_value *) = {
 		check_artifacts, check_schedules, check_channels, check_actions,
-		check_storage,	 check_state,	  check_sandbox,
+		check_storage,   check_state,     check_sandbox,
 	};
 
 	for (size_t i = 0; i < COMET_ARRAY_SIZE(checks); i++) {

@@ -2,20 +2,29 @@
 /* What types do the fields of soyapack.v0 have? Names are those that upstream's messages show. */
 #include "manifest/upstream.h"
 
-#define RECORD(id, go_name, words)                                                     \
-	static const struct comet_type id = {                                          \
-		.kind = COMET_TYPE_RECORD, .name = go_name, .plain = words,            \
-		.fields = id##_fields, .n_fields = COMET_ARRAY_SIZE(id##_fields),      \
+#define RECORD(id, go_name, words)                                                                 \
+	static const struct comet_type id = {                                                      \
+		.kind = COMET_TYPE_RECORD,                                                         \
+		.name = go_name,                                                                   \
+		.plain = words,                                                                    \
+		.fields = id##_fields,                                                             \
+		.n_fields = COMET_ARRAY_SIZE(id##_fields),                                         \
 	}
-#define LIST(id, go_name, words, of)                                                   \
-	static const struct comet_type id = {                                          \
-		.kind = COMET_TYPE_LIST, .name = go_name, .plain = words, .element = &(of), \
+#define LIST(id, go_name, words, of)                                                               \
+	static const struct comet_type id = {                                                      \
+		.kind = COMET_TYPE_LIST,                                                           \
+		.name = go_name,                                                                   \
+		.plain = words,                                                                    \
+		.element = &(of),                                                                  \
 	}
-#define MAP(id, go_name, words, of)                                                    \
-	static const struct comet_type id = {                                          \
-		.kind = COMET_TYPE_MAP, .name = go_name, .plain = words, .element = &(of), \
+#define MAP(id, go_name, words, of)                                                                \
+	static const struct comet_type id = {                                                      \
+		.kind = COMET_TYPE_MAP,                                                            \
+		.name = go_name,                                                                   \
+		.plain = words,                                                                    \
+		.element = &(of),                                                                  \
 	}
-#define SCALAR(id, type_kind, go_name, words)                                          \
+#define SCALAR(id, type_kind, go_name, words)                                                      \
 	static const struct comet_type id = { .kind = type_kind, .name = go_name, .plain = words }
 
 SCALAR(text, COMET_TYPE_TEXT, "string", "text");
@@ -114,11 +123,8 @@ RECORD(channel, "soyapack.ChannelDecl", "a map with kind");
 LIST(channels, "[]soyapack.ChannelDecl", "a list of channels", channel);
 
 static const struct comet_field action_fields[] = {
-	{ "id", &text },
-	{ "on", &text },
-	{ "handler", &text },
-	{ "timeout", &text },
-	{ "artifacts", &texts },
+	{ "id", &text },      { "on", &text },         { "handler", &text },
+	{ "timeout", &text }, { "artifacts", &texts },
 };
 RECORD(action, "soyapack.ActionDecl", "a map with id, on and handler");
 LIST(actions, "[]soyapack.ActionDecl", "a list of actions", action);
@@ -127,12 +133,8 @@ static const struct comet_field state_fields[] = { { "scope", &text }, { "store"
 RECORD(state, "soyapack.StateDecl", "a map with scope and store");
 
 static const struct comet_field storage_fields[] = {
-	{ "id", &text },
-	{ "protocol", &text },
-	{ "host_ref", &text },
-	{ "share", &text },
-	{ "access", &text },
-	{ "secrets", &text_map },
+	{ "id", &text },    { "protocol", &text }, { "host_ref", &text },
+	{ "share", &text }, { "access", &text },   { "secrets", &text_map },
 };
 RECORD(storage, "soyapack.StorageNASDecl", "a map with protocol, host_ref and share");
 LIST(storages, "[]soyapack.StorageNASDecl", "a list of storages", storage);
@@ -141,11 +143,8 @@ static const struct comet_field data_plane_fields[] = { { "direct", &boolean } }
 RECORD(data_plane, "soyapack.DataPlaneDecl", "a map with direct");
 
 static const struct comet_field egress_fields[] = {
-	{ "host", &text },
-	{ "port", &integer },
-	{ "proto", &text },
-	{ "pin", &text },
-	{ "quota_per_call", &integer },
+	{ "host", &text }, { "port", &integer },           { "proto", &text },
+	{ "pin", &text },  { "quota_per_call", &integer },
 };
 RECORD(egress, "soyapack.EgressRule", "a map with host, port and proto");
 LIST(egresses, "[]soyapack.EgressRule", "a list of {host, port, proto}", egress);
@@ -183,18 +182,10 @@ static const struct comet_field resources_fields[] = {
 RECORD(resources, "soyapack.Resources", "a map");
 
 static const struct comet_field capabilities_fields[] = {
-	{ "network_out", &egresses },
-	{ "fs_read", &texts },
-	{ "fs_write", &texts },
-	{ "exec", &texts },
-	{ "syscalls", &texts },
-	{ "llm", &llm },
-	{ "mcp_tools", &texts },
-	{ "memory", &memories },
-	{ "storage_nas", &nases },
-	{ "secrets", &texts },
-	{ "resources", &resources },
-	{ "determinism_tier", &text },
+	{ "network_out", &egresses }, { "fs_read", &texts },       { "fs_write", &texts },
+	{ "exec", &texts },           { "syscalls", &texts },      { "llm", &llm },
+	{ "mcp_tools", &texts },      { "memory", &memories },     { "storage_nas", &nases },
+	{ "secrets", &texts },        { "resources", &resources }, { "determinism_tier", &text },
 };
 const struct comet_type comet_upstream_capabilities = {
 	.kind = COMET_TYPE_RECORD,
@@ -209,18 +200,12 @@ static const struct comet_field storage_block_fields[] = { { "nas", &nases } };
 RECORD(storage_block, "soyapack.Storage", "a map with nas");
 
 static const struct comet_field spec_capabilities_fields[] = {
-	{ "network.out", &egresses },
-	{ "fs.read", &texts },
-	{ "fs.write", &texts },
-	{ "exec", &texts },
-	{ "syscalls", &texts },
-	{ "llm", &llm },
-	{ "mcp.tools", &texts },
-	{ "memory", &memories },
-	{ "storage.nas", &nases },
-	{ "storage", &storage_block },
-	{ "secrets", &texts },
-	{ "resources", &resources },
+	{ "network.out", &egresses },  { "fs.read", &texts },
+	{ "fs.write", &texts },        { "exec", &texts },
+	{ "syscalls", &texts },        { "llm", &llm },
+	{ "mcp.tools", &texts },       { "memory", &memories },
+	{ "storage.nas", &nases },     { "storage", &storage_block },
+	{ "secrets", &texts },         { "resources", &resources },
 	{ "determinism_tier", &text },
 };
 const struct comet_type comet_upstream_spec_capabilities = {

@@ -179,8 +179,8 @@ static char *quote(const char *bytes, size_t size, bool all, char *out, size_t c
 		length = strlen(piece);
 		if (used + length >= capacity) {
 			used = safe;
-			length =
-				capacity - used > strlen(dots) ? strlen(dots) : capacity - used - 1;
+			length = capacity - used > strlen(dots) ? strlen(dots)
+								: capacity - used - 1;
 			memcpy(out + used, dots, length);
 			used += length;
 			break;

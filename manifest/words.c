@@ -23,9 +23,9 @@ static const char *const isolations[] = {
 _Static_assert(COMET_ARRAY_SIZE(isolations) == _COMET_ISOLATION_MAX, "a word for each isolation");
 
 static const char *const protocols[] = {
-	[COMET_PROTOCOL_ANY] = "any",	  [COMET_PROTOCOL_HTTP] = "http",
+	[COMET_PROTOCOL_ANY] = "any",     [COMET_PROTOCOL_HTTP] = "http",
 	[COMET_PROTOCOL_HTTPS] = "https", [COMET_PROTOCOL_GRPC] = "grpc",
-	[COMET_PROTOCOL_TCP] = "tcp",	  [COMET_PROTOCOL_QUIC] = "quic",
+	[COMET_PROTOCOL_TCP] = "tcp",     [COMET_PROTOCOL_QUIC] = "quic",
 	[COMET_PROTOCOL_UDP] = "udp",
 };
 _Static_assert(COMET_ARRAY_SIZE(protocols) == _COMET_PROTOCOL_MAX, "a word for each protocol");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What does a Debian host have set up before anything runs? (by systemd, udev and sysctl; here by us)
+// What does a Debian host have set up before anything runs? (by systemd, udev and sysctl; here by
+// us)
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -69,7 +70,8 @@ static void make_nodes(const char *modules)
 			mkdir(path, 0755);
 			*slash = '/';
 		}
-		if (mknod(path, 0600 | (type == 'b' ? S_IFBLK : S_IFCHR), makedev(major, minor)) < 0 &&
+		if (mknod(path, 0600 | (type == 'b' ? S_IFBLK : S_IFCHR), makedev(major, minor)) <
+			    0 &&
 		    errno != EEXIST)
 			die("%s", path);
 	}
@@ -113,7 +115,8 @@ void host_set_up(void)
 	struct ifreq lo = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
 	int sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-	if (symlink("/proc/self/fd", "/dev/fd") < 0 || symlink("/proc/self/fd/0", "/dev/stdin") < 0 ||
+	if (symlink("/proc/self/fd", "/dev/fd") < 0 ||
+	    symlink("/proc/self/fd/0", "/dev/stdin") < 0 ||
 	    symlink("/proc/self/fd/1", "/dev/stdout") < 0 ||
 	    symlink("/proc/self/fd/2", "/dev/stderr") < 0)
 		die("links in /dev");
@@ -134,7 +137,8 @@ static void mount_cgroup1(void)
 	FILE *controllers = fopen("/proc/cgroups", "re");
 	int enabled;
 
-	must_mount("tmpfs", "tmpfs", "/sys/fs/cgroup", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=755");
+	must_mount("tmpfs", "tmpfs", "/sys/fs/cgroup", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+		   "mode=755");
 	must_mount("cgroup", "cgroup", "/sys/fs/cgroup/systemd", 0, "none,name=systemd");
 	while (controllers && fgets(line, sizeof(line), controllers)) {
 		if (sscanf(line, "%63s %*d %*d %d", name, &enabled) != 2 || !enabled)

@@ -4,8 +4,8 @@
 // scripts/vm sent, runs one command, hands its output and exit code out, and ends the VM.
 //
 // The disk's partitions: 1 the root, 2 this kernel's modules, 3 a tar archive: /with, the comet
-// binary, and in /.comet-vm the NUL-separated files "argv" and "env" (with TERM: the command has the
-// terminal ttyS1).
+// binary, and in /.comet-vm the NUL-separated files "argv" and "env" (with TERM: the command has
+// the terminal ttyS1).
 //
 // Output leaves by I/O ports (QEMU's isa-debugcon), which lose and change no byte, unlike a tty
 // that kernel messages share.

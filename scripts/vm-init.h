@@ -4,7 +4,8 @@
 #ifndef VM_INIT_H
 #define VM_INIT_H
 
-// Ends the VM without a result, which scripts/vm takes for a broken VM; the text goes to the console.
+// Ends the VM without a result, which scripts/vm takes for a broken VM; the text goes to the
+// console.
 _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 // Mounts all but cgroups, and makes the device nodes that devtmpfs leaves out.

@@ -40,17 +40,17 @@ static inline void comet_fclose_ptr(FILE **file)
 #define _cleanup_fclose_ _cleanup_(comet_fclose_ptr)
 
 /* Ownership leaves a function only through these. */
-#define COMET_TAKE_PTR(p)               \
-	({                              \
-		__auto_type _taken = (p); \
-		(p) = NULL;             \
-		_taken;                 \
+#define COMET_TAKE_PTR(p)                                                                          \
+	({                                                                                         \
+		__auto_type _taken = (p);                                                          \
+		(p) = NULL;                                                                        \
+		_taken;                                                                            \
 	})
-#define COMET_TAKE_FD(fd)           \
-	({                          \
-		int _taken = (fd);  \
-		(fd) = -1;          \
-		_taken;             \
+#define COMET_TAKE_FD(fd)                                                                          \
+	({                                                                                         \
+		int _taken = (fd);                                                                 \
+		(fd) = -1;                                                                         \
+		_taken;                                                                            \
 	})
 
 #define COMET_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))

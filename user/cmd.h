@@ -6,11 +6,11 @@
 /* Exit codes; the manual's table. A command's own code passes through a run without violation. */
 enum comet_exit {
 	COMET_EXIT_OK = 0,
-	COMET_EXIT_FAILED = 1,      /* read verbs: the answer is no */
-	COMET_EXIT_USAGE = 2,       /* usage, or a manifest that does not validate */
+	COMET_EXIT_FAILED = 1, /* read verbs: the answer is no */
+	COMET_EXIT_USAGE = 2,  /* usage, or a manifest that does not validate */
 	COMET_EXIT_VIOLATION = 3,
 	COMET_EXIT_TIMEOUT = 6,
-	COMET_EXIT_CONFINE = 125,   /* Comet could not confine: nothing was run */
+	COMET_EXIT_CONFINE = 125, /* Comet could not confine: nothing was run */
 	COMET_EXIT_NOT_EXECUTABLE = 126,
 	COMET_EXIT_NOT_FOUND = 127,
 };
@@ -18,8 +18,8 @@ enum comet_exit {
 /* argv[0] is the verb; fn returns the exit code. */
 struct comet_verb {
 	const char *name;
-	const char *args;  /* synopsis after the name */
-	const char *help;  /* one line */
+	const char *args; /* synopsis after the name */
+	const char *help; /* one line */
 	int (*fn)(int argc, char **argv);
 };
 

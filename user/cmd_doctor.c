@@ -15,15 +15,15 @@
 #define GREEN "\x1b[32m"
 #define RESET "\x1b[0m"
 
-#define HELP                                                                            \
-	"usage: comet doctor [--json]\n"                                                \
-	"Tells whether `comet run` can confine programs here, check by check and hook\n" \
+#define HELP                                                                                       \
+	"usage: comet doctor [--json]\n"                                                           \
+	"Tells whether `comet run` can confine programs here, check by check and hook\n"           \
 	"by hook. Exit code 0: it can, 1: it cannot.\n"
 
 struct report {
 	struct comet_check checks[COMET_CHECKS_MAX];
 	size_t n_checks;
-	int *present;      /* per row of comet_hooks: as comet_probe_hook() says */
+	int *present; /* per row of comet_hooks: as comet_probe_hook() says */
 	bool ok;
 	char kernel[sizeof(((struct utsname *)0)->release)];
 };
@@ -131,9 +131,8 @@ static json_t *hooks_to_json(const struct report *report)
 static int print_json(const struct report *report)
 {
 	json_t *doc = json_pack("{s:b, s:s, s:i, s:s, s:o, s:o}", "ok", report->ok, "comet_version",
-				COMET_VERSION, "wire", COMET_WIRE_VERSION, "kernel",
-				report->kernel, "checks", checks_to_json(report), "hooks",
-				hooks_to_json(report));
+				COMET_VERSION, "wire", COMET_WIRE_VERSION, "kernel", report->kernel,
+				"checks", checks_to_json(report), "hooks", hooks_to_json(report));
 	int r = doc ? json_dumpf(doc, stdout, JSON_INDENT(2)) : -1;
 
 	putchar('\n');

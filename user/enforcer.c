@@ -189,23 +189,24 @@ static int new_policy_id(struct comet_set *set, uint32_t *id, struct comet_error
 
 static int add_state(struct comet_set *set, uint32_t id, uint32_t flags, struct comet_error *error)
 {
-	struct comet_policy_state state = { .flags = flags, .owner_pid = (uint32_t)getpid(),
+	struct comet_policy_state state = { .flags = flags,
+					    .owner_pid = (uint32_t)getpid(),
 					    .owner_start = start_time((uint32_t)getpid()) };
 	struct comet_counters counters = {};
 
 	if (bpf_map_update_elem(set->maps[COMET_MAP_POLICIES], &id, &state, BPF_NOEXIST) ||
 	    bpf_map_update_elem(set->maps[COMET_MAP_COUNTERS], &id, &counters, BPF_NOEXIST))
 		return comet_error_set(error, errno,
-				       errno == E2BIG ? "more than %d policies on this host" :
-							"cannot add a policy (of at most %d)",
+				       errno == E2BIG ? "more than %d policies on this host"
+						      : "cannot add a policy (of at most %d)",
 				       COMET_POLICIES_MAX);
 	return 0;
 }
 
 static int add_ring(struct comet_set *set, struct held *held, struct comet_error *error)
 {
-	held->ring = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "comet_ring", 0, 0, COMET_RING_BYTES,
-				    NULL);
+	held->ring =
+		bpf_map_create(BPF_MAP_TYPE_RINGBUF, "comet_ring", 0, 0, COMET_RING_BYTES, NULL);
 	if (held->ring < 0 ||
 	    bpf_map_update_elem(set->maps[COMET_MAP_RINGS], &held->id, &held->ring, BPF_NOEXIST))
 		return comet_error_set(error, errno, "cannot make the ring buffer: %s",
@@ -274,8 +275,8 @@ static int keep_extra(struct held *held, int fd)
 	return copy;
 }
 
-int comet_enforcer_add_object(struct comet_enforcer *enforcer, uint32_t id, int fd,
-			      uint32_t access, struct comet_error *error)
+int comet_enforcer_add_object(struct comet_enforcer *enforcer, uint32_t id, int fd, uint32_t access,
+			      struct comet_error *error)
 {
 	struct held *held = find_held(enforcer, id);
 	const struct comet_identity *identity;

@@ -59,8 +59,8 @@ int comet_enforcer_add(struct comet_enforcer *enforcer, const struct comet_polic
  * operator hands to the run (standard streams, terminal), and for the self-test's canary. The
  * enforcer duplicates fd. Objects without a path (pipes, sockets) need no grant and are skipped.
  */
-int comet_enforcer_add_object(struct comet_enforcer *enforcer, uint32_t id, int fd,
-			      uint32_t access, struct comet_error *error);
+int comet_enforcer_add_object(struct comet_enforcer *enforcer, uint32_t id, int fd, uint32_t access,
+			      struct comet_error *error);
 
 /* From here on every task of the cgroup and of cgroups made below it is held to the policy. */
 int comet_enforcer_bind(struct comet_enforcer *enforcer, uint32_t id, uint64_t cgroup_id,
@@ -80,7 +80,6 @@ void comet_enforcer_counters(struct comet_enforcer *enforcer, uint32_t id,
 
 /* Descriptor of the policy's own ring buffer map; owned by the enforcer. */
 int comet_enforcer_ring(struct comet_enforcer *enforcer, uint32_t id);
-
 
 /* Unbinds and removes every entry of the policy. Safe to call twice, and from another process. */
 void comet_enforcer_remove(struct comet_enforcer *enforcer, uint32_t id);

@@ -2,8 +2,8 @@
 /* Which environment does the agent get? */
 #define _GNU_SOURCE 1
 
-#include "user/base.h"
 #include "user/account.h"
+#include "user/base.h"
 
 struct builder {
 	char **entries;

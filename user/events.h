@@ -11,7 +11,7 @@
 
 struct comet_violation {
 	struct comet_event head;
-	struct timespec wall;   /* UTC: receipt minus age, so a clock step does not falsify it */
+	struct timespec wall; /* UTC: receipt minus age, so a clock step does not falsify it */
 	/*
 	 * The resource as text: an absolute path, "host:port/transport", a socket's path ("@name"
 	 * when abstract), a capability or call name. Raw bytes of names are kept; NUL-terminated.
@@ -25,6 +25,6 @@ int comet_events_decode(const void *record, size_t size, struct comet_violation 
 
 const char *comet_surface_to_str(enum comet_surface surface); /* "fs.read", "egress", ... */
 int comet_surface_from_str(const char *text, enum comet_surface *surface);
-const char *comet_op_to_str(enum comet_op op);                /* "open", "connect", ... */
+const char *comet_op_to_str(enum comet_op op); /* "open", "connect", ... */
 
 #endif /* COMET_EVENTS_H */

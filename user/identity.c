@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which kernel object stands behind each descriptor of this process? Asked of comet_dump_objects. */
+/* Which kernel object stands behind each descriptor of this process? Asked of comet_dump_objects.
+ */
 #include <bpf/bpf.h>
 #include <linux/bpf.h>
 

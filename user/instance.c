@@ -125,9 +125,8 @@ static int adopt_map(struct comet_set *set, __u32 map_id, const char *build)
 	if (bpf_obj_get_info_by_fd(fd, &info, &size) || !streq(info.name, "comet_instance") ||
 	    info.value_size != sizeof(instance))
 		return -ENOENT;
-	if (bpf_map_lookup_elem(fd, &zero, &instance) ||
-	    instance.version != COMET_WIRE_VERSION || instance.n_maps != _COMET_MAP_MAX ||
-	    instance.n_links > COMET_INSTANCE_LINKS ||
+	if (bpf_map_lookup_elem(fd, &zero, &instance) || instance.version != COMET_WIRE_VERSION ||
+	    instance.n_maps != _COMET_MAP_MAX || instance.n_links > COMET_INSTANCE_LINKS ||
 	    memcmp(instance.build, build, sizeof(instance.build)))
 		return -ENOENT;
 	r = open_all(set, &instance);

@@ -11,7 +11,7 @@ struct comet_set {
 	int maps[_COMET_MAP_MAX];
 	int links[COMET_INSTANCE_LINKS];
 	unsigned int n_links;
-	int dump_program; /* the iterator that tells identities */
+	int dump_program;   /* the iterator that tells identities */
 	int packet_program; /* for each run's own cgroup */
 };
 

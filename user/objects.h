@@ -14,20 +14,20 @@
 
 /* A directory (or another object) with rights of its own, or on the way to one. */
 struct comet_node {
-	int fd;            /* O_PATH; owned */
-	uint32_t subtree;  /* COMET_FS_* */
+	int fd;           /* O_PATH; owned */
+	uint32_t subtree; /* COMET_FS_* */
 	uint32_t self;
-	uint32_t flags;    /* COMET_OBJECT_* */
-	uint32_t rule;     /* index of the first path rule that meant it */
+	uint32_t flags; /* COMET_OBJECT_* */
+	uint32_t rule;  /* index of the first path rule that meant it */
 };
 
 /* Rights on a name in a directory, there or not. */
 struct comet_named {
-	size_t node;       /* index of the directory */
+	size_t node; /* index of the directory */
 	char *name;
 	uint32_t subtree;
 	uint32_t self;
-	int fd;            /* the object that stands there now, for COMET_FS_EXEC; -1 else; owned */
+	int fd; /* the object that stands there now, for COMET_FS_EXEC; -1 else; owned */
 	uint32_t rule;
 };
 
@@ -36,7 +36,7 @@ struct comet_objects {
 	size_t n_nodes;
 	struct comet_named *names;
 	size_t n_names;
-	void *node_index;  /* tsearch(3) trees */
+	void *node_index; /* tsearch(3) trees */
 	void *name_index;
 };
 

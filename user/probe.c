@@ -163,8 +163,9 @@ static void check_rights(struct comet_check *check, bool thorough)
 			    "run Comet as root of the host, not inside a rootless container or a "
 			    "user namespace");
 	else if (!has_rights() && geteuid() == 0)
-		set_missing(check, "root without CAP_SYS_ADMIN",
-			    "give Comet as root CAP_SYS_ADMIN (of a container: make it privileged)");
+		set_missing(
+			check, "root without CAP_SYS_ADMIN",
+			"give Comet as root CAP_SYS_ADMIN (of a container: make it privileged)");
 	else if (!has_rights())
 		set_missing(check, "not root", "run Comet as root, for instance with sudo");
 	else

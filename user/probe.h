@@ -10,11 +10,11 @@
 
 /* One row of the hook table: the same table drives autoload and `comet doctor`. */
 struct comet_hook {
-	const char *program;  /* name of the BPF program */
-	const char *target;   /* kernel function whose BTF shows that the hook exists */
-	bool required;        /* missing: refusal to start */
+	const char *program;    /* name of the BPF program */
+	const char *target;     /* kernel function whose BTF shows that the hook exists */
+	bool required;          /* missing: refusal to start */
 	const char *needed_for; /* a few words for doctor */
-	const char *instead;  /* program that covers for it where it is missing, or NULL */
+	const char *instead;    /* program that covers for it where it is missing, or NULL */
 };
 
 extern const struct comet_hook comet_hooks[];
@@ -22,10 +22,10 @@ extern const size_t comet_n_hooks;
 
 /* One thing the host must offer; filled by comet_probe_host(). */
 struct comet_check {
-	const char *name;     /* "BPF LSM", "kernel BTF", "cgroup v2", "rights", ... */
+	const char *name; /* "BPF LSM", "kernel BTF", "cgroup v2", "rights", ... */
 	bool ok;
 	char found[256];
-	char remedy[512];     /* one sentence; empty when ok */
+	char remedy[512]; /* one sentence; empty when ok */
 };
 
 #define COMET_CHECKS_MAX 8

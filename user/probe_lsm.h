@@ -6,9 +6,9 @@
 #include <stdbool.h>
 
 struct comet_lsm_list {
-	char names[192];     /* comma-separated, in order; empty: nothing tells */
-	char source[96];     /* where it was read */
-	bool in_force;       /* said by the running kernel, not by its settings */
+	char names[192]; /* comma-separated, in order; empty: nothing tells */
+	char source[96]; /* where it was read */
+	bool in_force;   /* said by the running kernel, not by its settings */
 };
 
 /*

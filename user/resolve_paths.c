@@ -75,9 +75,9 @@ struct path_walk {
 	struct links *followed;
 	const struct links *refused;
 	const struct comet_path_rule *rule;
-	uint32_t index;      /* of the rule */
+	uint32_t index; /* of the rule */
 	int root;
-	size_t at;           /* node of the directory that was reached */
+	size_t at;               /* node of the directory that was reached */
 	char rest[2 * PATH_MAX]; /* what is still to be walked */
 	int links;
 };
@@ -230,9 +230,8 @@ static int step(struct path_walk *walk, const char *name)
 		return STEP_ON;
 	fd = openat(walk->objects->nodes[walk->at].fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
-		return errno == EMFILE || errno == ENFILE || errno == ENOMEM ?
-			       -errno :
-			       missing(walk, name);
+		return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno
+									     : missing(walk, name);
 	if (fstat(fd, &st))
 		return -errno;
 	if (S_ISLNK(st.st_mode)) {

@@ -87,7 +87,8 @@ static int add_name(struct comet_set *set, __u32 policy, __u64 dir, const char *
 
 static int gone(struct comet_error *error)
 {
-	return comet_error_set(error, EIO, "the kernel did not tell the identity of a granted object");
+	return comet_error_set(error, EIO,
+			       "the kernel did not tell the identity of a granted object");
 }
 
 static int add_nodes(struct comet_set *set, __u32 policy, const struct comet_objects *objects,
@@ -99,8 +100,10 @@ static int add_nodes(struct comet_set *set, __u32 policy, const struct comet_obj
 	for (i = 0; i < objects->n_nodes; i++) {
 		const struct comet_node *node = &objects->nodes[i];
 		const struct comet_identity *identity = comet_identities_find(identities, node->fd);
-		struct comet_object object = { .subtree = node->subtree, .self = node->self,
-					       .flags = node->flags, .rule = node->rule };
+		struct comet_object object = { .subtree = node->subtree,
+					       .self = node->self,
+					       .flags = node->flags,
+					       .rule = node->rule };
 
 		if (!(node->subtree | node->self | node->flags))
 			continue;
@@ -124,7 +127,8 @@ static int add_names(struct comet_set *set, __u32 policy, const struct comet_obj
 		const struct comet_named *named = &objects->names[i];
 		const struct comet_identity *dir =
 			comet_identities_find(identities, objects->nodes[named->node].fd);
-		struct comet_name rule = { .subtree = named->subtree, .self = named->self,
+		struct comet_name rule = { .subtree = named->subtree,
+					   .self = named->self,
 					   .rule = named->rule };
 
 		if (!dir)
@@ -188,7 +192,8 @@ static int add_net(struct comet_set *set, __u32 policy, const struct comet_net_r
 /* The address that the self-test connects to is refused under every policy. */
 static int add_selftest_net(struct comet_set *set, __u32 policy, struct comet_error *error)
 {
-	struct comet_net_rule rule = { .bits = 128, .transport = IPPROTO_UDP,
+	struct comet_net_rule rule = { .bits = 128,
+				       .transport = IPPROTO_UDP,
 				       .port = COMET_SELFTEST_PORT,
 				       .verdict = COMET_NET_SELFTEST };
 
@@ -218,16 +223,16 @@ int comet_rules_add_nets(struct comet_set *set, __u32 policy, const struct comet
 }
 
 /* A loop over keys whose entries vanish starts anew; so the next key is asked before deleting. */
-#define REMOVE_KEYS(fd, type, id)                                            \
-	do {                                                                 \
-		type key, next;                                              \
-		int r = bpf_map_get_next_key(fd, NULL, &next);               \
-		while (!r) {                                                 \
-			key = next;                                          \
-			r = bpf_map_get_next_key(fd, &key, &next);           \
-			if (key.policy == (id))                              \
-				bpf_map_delete_elem(fd, &key);               \
-		}                                                            \
+#define REMOVE_KEYS(fd, type, id)                                                                  \
+	do {                                                                                       \
+		type key, next;                                                                    \
+		int r = bpf_map_get_next_key(fd, NULL, &next);                                     \
+		while (!r) {                                                                       \
+			key = next;                                                                \
+			r = bpf_map_get_next_key(fd, &key, &next);                                 \
+			if (key.policy == (id))                                                    \
+				bpf_map_delete_elem(fd, &key);                                     \
+		}                                                                                  \
 	} while (0)
 
 void comet_rules_remove(struct comet_set *set, __u32 policy)

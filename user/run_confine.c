@@ -45,8 +45,8 @@ static int load_programs(struct comet_run *run)
 int comet_run_guard(struct comet_run *run)
 {
 	const int closed[] = {
-		run->control,	  run->capture.output.fd, run->capture.errors.fd,
-		run->terminal.fd, run->guard.line,	  run->pins,
+		run->control,     run->capture.output.fd, run->capture.errors.fd,
+		run->terminal.fd, run->guard.line,        run->pins,
 	};
 	const struct comet_guarded guarded = {
 		.cgroup = &run->cgroup,
@@ -246,8 +246,7 @@ static int seal(struct comet_run *run)
 
 	comet_close_fd(&run->pins);
 	if (!r)
-		r = comet_enforcer_bind(run->enforcer, run->policy_id, run->cgroup.id,
-					&run->error);
+		r = comet_enforcer_bind(run->enforcer, run->policy_id, run->cgroup.id, &run->error);
 	return confined(r);
 }
 

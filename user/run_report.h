@@ -22,7 +22,7 @@ struct comet_run_report {
 	struct comet_scope_run run;
 	struct comet_sink *sink; /* NULL: no events */
 	struct comet_voice voice;
-	bool human;              /* a line for each violation on standard error */
+	bool human; /* a line for each violation on standard error */
 	bool colour;
 	bool quiet;
 	bool json;

@@ -26,11 +26,11 @@
  * NET_RAW and NET_ADMIN, SYS_ADMIN, BPF.
  */
 static const unsigned int root_keeps[] = {
-	CAP_CHOWN,	  /* install files for other users */
+	CAP_CHOWN,        /* install files for other users */
 	CAP_DAC_OVERRIDE, /* reach files of other users: what root means to most programs */
-	CAP_FOWNER,	  /* set modes and times of such files */
-	CAP_FSETID,	  /* keep setgid on directories while doing so */
-	CAP_KILL,	  /* end the workers that changed to another user */
+	CAP_FOWNER,       /* set modes and times of such files */
+	CAP_FSETID,       /* keep setgid on directories while doing so */
+	CAP_KILL,         /* end the workers that changed to another user */
 	CAP_NET_BIND_SERVICE,
 	CAP_SETGID, /* servers and package managers drop to their own user */
 	CAP_SETUID,
@@ -40,8 +40,8 @@ pid_t comet_sandbox_clone(int cgroup, int *pidfd, struct comet_error *error)
 {
 	int fd = -1;
 	struct clone_args args = {
-		.flags =
-			CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNS | CLONE_PIDFD | CLONE_INTO_CGROUP,
+		.flags = CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNS | CLONE_PIDFD |
+			 CLONE_INTO_CGROUP,
 		.pidfd = (uintptr_t)&fd,
 		.exit_signal = SIGCHLD,
 		.cgroup = (uint64_t)cgroup,

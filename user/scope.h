@@ -13,9 +13,9 @@
 
 struct comet_scope_run {
 	char id[COMET_RUN_ID_LEN + 1];
-	const char *pack;            /* "name@version" */
-	const char *digest;          /* of the manifest */
-	enum comet_dialect dialect;  /* of the `fix` */
+	const char *pack;             /* "name@version" */
+	const char *digest;           /* of the manifest */
+	enum comet_dialect dialect;   /* of the `fix` */
 	const char *determinism_tier; /* or NULL */
 	const char *manifest_file;
 	bool audit;
@@ -26,8 +26,8 @@ int comet_scope_new_run_id(char id[COMET_RUN_ID_LEN + 1]);
 
 struct comet_scope_end {
 	bool ok;
-	int exit_code;           /* what comet exits with */
-	int status;              /* the command's own exit code, 128+n on a signal; -1 none (timeout) */
+	int exit_code; /* what comet exits with */
+	int status;    /* the command's own exit code, 128+n on a signal; -1 none (timeout) */
 	bool timed_out;
 	int64_t total_ms;
 	struct comet_counters counters;
@@ -44,7 +44,7 @@ char *comet_scope_violation(const struct comet_scope_run *run, const struct come
 char *comet_scope_completed(const struct comet_scope_run *run, const struct comet_scope_end *end);
 
 /* The same for a person: one short line (fix on a second), control characters escaped. */
-char *comet_scope_violation_text(const struct comet_scope_run *run,
-				 const struct comet_violation *v, bool colour);
+char *comet_scope_violation_text(const struct comet_scope_run *run, const struct comet_violation *v,
+				 bool colour);
 
 #endif /* COMET_SCOPE_H */

@@ -41,8 +41,8 @@ static void put_indented(FILE *out, const char *yaml)
 	}
 }
 
-char *comet_scope_violation_text(const struct comet_scope_run *run,
-				 const struct comet_violation *v, bool colour)
+char *comet_scope_violation_text(const struct comet_scope_run *run, const struct comet_violation *v,
+				 bool colour)
 {
 	bool is_yaml = false;
 	_cleanup_free_ char *fix = comet_scope_fix(run, v, &is_yaml);

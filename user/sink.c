@@ -22,12 +22,12 @@ struct comet_sink {
 	int fd;
 	bool socket;
 	bool regular;
-	bool dead;        /* the other end is gone: nothing more is tried */
-	int error;        /* the first one, negative errno */
+	bool dead; /* the other end is gone: nothing more is tried */
+	int error; /* the first one, negative errno */
 	uint64_t lost;
-	int patience_ms;  /* what is left of COMET_SINK_PATIENCE_MS */
+	int patience_ms; /* what is left of COMET_SINK_PATIENCE_MS */
 	char *queue;
-	size_t size;      /* of queue */
+	size_t size; /* of queue */
 	size_t used;
 };
 
@@ -179,9 +179,9 @@ static int explain_open(const char *path, const char *name, int code, struct com
 	struct stat st;
 
 	if (code == ENXIO && stat(path, &st) == 0 && S_ISFIFO(st.st_mode))
-		return comet_error_set(error, code,
-				       "--events %s: nobody reads this FIFO; start its reader first",
-				       name);
+		return comet_error_set(
+			error, code, "--events %s: nobody reads this FIFO; start its reader first",
+			name);
 	if (code == ENXIO && stat(path, &st) == 0 && S_ISSOCK(st.st_mode))
 		return comet_error_set(error, code, "--events %s: this is a socket; write unix:%s",
 				       name, name);
@@ -228,8 +228,8 @@ static int open_unix(const char *path, struct comet_error *error)
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) < 0 ||
 	    connect(fd, (const struct sockaddr *)&addr, sizeof(addr)) < 0)
 		return comet_error_set(error, errno, "--events unix:%s: %s", name,
-				       errno == EAGAIN ? "the listener accepts no connection" :
-							 strerror(errno));
+				       errno == EAGAIN ? "the listener accepts no connection"
+						       : strerror(errno));
 	return COMET_TAKE_FD(fd);
 }
 
@@ -238,8 +238,9 @@ static int open_spec(const char *spec, struct comet_error *error)
 	int fd;
 
 	if (*spec == '\0')
-		return comet_error_set(error, EINVAL,
-				       "--events needs FILE, fd:N, unix:PATH or - for standard error");
+		return comet_error_set(
+			error, EINVAL,
+			"--events needs FILE, fd:N, unix:PATH or - for standard error");
 	if (strncmp(spec, "fd:", 3) == 0)
 		return open_fd(spec + 3, error);
 	if (strncmp(spec, "unix:", 5) == 0)

@@ -13,7 +13,7 @@
  * restored when the queue runs empty; after that, lines that find no room are counted as lost at
  * once. So a reader that stalls costs a run one second and then events, never the run.
  */
-#define COMET_SINK_QUEUE (1U << 20)  /* bytes */
+#define COMET_SINK_QUEUE (1U << 20) /* bytes */
 #define COMET_SINK_PATIENCE_MS 1000
 
 struct comet_sink;

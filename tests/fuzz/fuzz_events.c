@@ -9,10 +9,10 @@
 #include "user/text.h"
 
 /* jansson would stop at an assertion's message only; abort() is what the fuzzer sees. */
-#define require(condition)         \
-	do {                       \
-		if (!(condition))  \
-			abort();   \
+#define require(condition)                                                                         \
+	do {                                                                                       \
+		if (!(condition))                                                                  \
+			abort();                                                                   \
 	} while (0)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

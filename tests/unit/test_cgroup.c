@@ -13,16 +13,16 @@
 #include "user/cgroup.h"
 
 #define ROOT_LINE "21 1 259:1 / / rw,relatime shared:1 - ext4 /dev/root rw\n"
-#define PURE                                                                                      \
-	ROOT_LINE                                                                                 \
-	"29 21 0:26 / /sys/fs/cgroup rw,nosuid,nodev,noexec,relatime shared:9 - cgroup2 cgroup2 " \
+#define PURE                                                                                       \
+	ROOT_LINE                                                                                  \
+	"29 21 0:26 / /sys/fs/cgroup rw,nosuid,nodev,noexec,relatime shared:9 - cgroup2 cgroup2 "  \
 	"rw\n"
 #define HYBRID                                                                                     \
 	ROOT_LINE                                                                                  \
 	"30 21 0:27 / /sys/fs/cgroup ro,nosuid shared:10 - tmpfs tmpfs ro,mode=755\n"              \
 	"31 30 0:28 / /sys/fs/cgroup/systemd rw shared:11 - cgroup cgroup rw,xattr,name=systemd\n" \
 	"32 30 0:29 / /sys/fs/cgroup/unified rw shared:12 - cgroup2 cgroup2 rw\n"
-#define HYBRID_OWN \
+#define HYBRID_OWN                                                                                 \
 	"5:memory:/user.slice\n1:name=systemd:/user.slice/a.scope\n0::/user.slice/a.scope\n"
 
 static void assert_found(const char *mountinfo, const char *own, const char *mount,
@@ -101,8 +101,8 @@ static void a_cgroup_outside_the_namespace_is_refused(void **state)
 
 static void a_host_without_v2_gets_the_remedy(void **state)
 {
-	static const char v1[] =
-		ROOT_LINE "31 30 0:28 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n";
+	static const char v1[] = ROOT_LINE
+		"31 30 0:28 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n";
 
 	(void)state;
 	assert_refused(v1, "4:memory:/\n", "mount -t cgroup2");

@@ -55,8 +55,8 @@ static void every_check_and_hook_is_in_the_words(void **state)
 	}
 	for (size_t i = 0; i < comet_n_hooks; i++)
 		assert_non_null(strstr(output, comet_hooks[i].target));
-	assert_non_null(strstr(output, code == COMET_EXIT_OK ? "comet run can confine" :
-							       "comet run cannot confine"));
+	assert_non_null(strstr(output, code == COMET_EXIT_OK ? "comet run can confine"
+							     : "comet run cannot confine"));
 	/* It went to a file: no colours. */
 	assert_null(strchr(output, '\x1b'));
 }
@@ -66,13 +66,12 @@ static bool all_fine(const json_t *doc)
 	const json_t *row;
 	size_t i;
 
-	json_array_foreach(json_object_get(doc, "checks"), i, row)
-		if (!json_is_true(json_object_get(row, "ok")))
-			return false;
-	json_array_foreach(json_object_get(doc, "hooks"), i, row)
-		if (json_is_true(json_object_get(row, "required")) &&
-		    !streq(json_string_value(json_object_get(row, "state")), "present"))
-			return false;
+	json_array_foreach(json_object_get(doc, "checks"), i,
+			   row) if (!json_is_true(json_object_get(row, "ok"))) return false;
+	json_array_foreach(json_object_get(doc, "hooks"), i,
+			   row) if (json_is_true(json_object_get(row, "required")) &&
+				    !streq(json_string_value(json_object_get(row, "state")),
+					   "present")) return false;
 	return true;
 }
 

@@ -84,13 +84,13 @@ static void sizes_that_do_not_fit_are_refused(void **state)
 	assert_int_equal(decode(), -EINVAL);
 }
 
-#define assert_field_refused(field, good, bad)         \
-	do {                                           \
-		record.head.field = (good);            \
-		assert_int_equal(decode(), 0);         \
-		record.head.field = (bad);             \
-		assert_int_equal(decode(), -EINVAL);   \
-		record.head.field = (good);            \
+#define assert_field_refused(field, good, bad)                                                     \
+	do {                                                                                       \
+		record.head.field = (good);                                                        \
+		assert_int_equal(decode(), 0);                                                     \
+		record.head.field = (bad);                                                         \
+		assert_int_equal(decode(), -EINVAL);                                               \
+		record.head.field = (good);                                                        \
 	} while (0)
 
 static void fields_that_cannot_be_true_are_refused(void **state)

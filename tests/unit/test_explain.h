@@ -16,7 +16,10 @@
 
 #include "manifest/explain.h"
 
-#define AT(n) { .file = "soyapack.yaml", .line = (n), .column = 9 }
+#define AT(n)                                                                                      \
+	{                                                                                          \
+		.file = "soyapack.yaml", .line = (n), .column = 9                                  \
+	}
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
 static struct comet_egress egress[] = {

@@ -90,7 +90,7 @@ static void make_tree(struct tree *tree)
 
 static void remove_tree(struct tree *tree)
 {
-	static const char *const names[] = { "open/loop", "alias", "open/dangling", "open/out",
+	static const char *const names[] = { "open/loop",     "alias",  "open/dangling", "open/out",
 					     "closed/secret", "closed", "open" };
 
 	comet_policy_free(tree->policy);

@@ -48,8 +48,10 @@ static void every_grant_is_printed_with_its_line(void **state)
 
 static void an_empty_manifest_prints_that_nothing_is_declared(void **state)
 {
-	struct comet_manifest empty = { .file = (char *)"f", .name = (char *)"n",
-					.version = (char *)"1", .kind = (char *)"Skill" };
+	struct comet_manifest empty = { .file = (char *)"f",
+					.name = (char *)"n",
+					.version = (char *)"1",
+					.kind = (char *)"Skill" };
 	struct comet_policy *made = NULL;
 	char *text = NULL;
 	size_t size;

@@ -155,10 +155,10 @@ static bool is_within(const struct comet_manifest *inner, const struct comet_man
 			return false;
 	}
 	for (unsigned int list = 0; list < 3; list++) {
-		const struct comet_entry *a = list == 0	  ? inner->fs_read
+		const struct comet_entry *a = list == 0   ? inner->fs_read
 					      : list == 1 ? inner->fs_write
 							  : inner->exec;
-		const struct comet_entry *b = list == 0	  ? outer->fs_read
+		const struct comet_entry *b = list == 0   ? outer->fs_read
 					      : list == 1 ? outer->fs_write
 							  : outer->exec;
 		size_t n = list == 0   ? inner->n_fs_read

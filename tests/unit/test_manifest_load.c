@@ -174,8 +174,9 @@ static void test_block_in_a_file_of_its_own(void **state)
 	put("capabilities.yml", "fs_read: [\n");
 	check_load("", false, "error: /capabilities.yml:2:1: soyapack: parse: yaml: ");
 	put("capabilities.yml", "a: 1\na: 2\n");
-	check_load("", false,
-		   "error: /capabilities.yml:2:1: expected each key once, found \"a\" again (it stands at line 1 too)");
+	check_load(
+		"", false,
+		"error: /capabilities.yml:2:1: expected each key once, found \"a\" again (it stands at line 1 too)");
 	put("capabilities.yml", "? &k fs_read\n: [/a]\n*k : [/b]\n");
 	check_load("", false, "error: /capabilities.yml:3:1: expected each key once");
 	free(text);

@@ -88,11 +88,11 @@ static void test_identity(void **state)
 
 static void test_versions(void **state)
 {
-	static const char *const bad[] = { "1",	     "1.0",    "v1.0.0",   "1.0.0.0",	 "1.0.0+",
+	static const char *const bad[] = { "1",      "1.0",    "v1.0.0",   "1.0.0.0",    "1.0.0+",
 					   "01.0.0", "1.0.0-", "1.0.0-01", "1.0.0-a..b", "1.0.0-a+",
 					   "1.0.0 ", "1.0.x",  "1.0.0+a_b" };
-	static const char *const good[] = { "0.0.0",	      "1.0.0-alpha.0", "1.0.0-0a",
-					    "1.0.0--",	      "1.0.0+001",     "1.0.0-rc.1+b.7",
+	static const char *const good[] = { "0.0.0",          "1.0.0-alpha.0", "1.0.0-0a",
+					    "1.0.0--",        "1.0.0+001",     "1.0.0-rc.1+b.7",
 					    "99999999999.0.1" };
 
 	(void)state;

@@ -205,7 +205,7 @@ static void test_quotes(void **state)
 
 static void test_suggestions(void **state)
 {
-	static const char *const words[] = { "egress",	"fs",	"fs_read",
+	static const char *const words[] = { "egress",  "fs",   "fs_read",
 					     "fs.read", "exec", "determinism_tier" };
 	static const char *const rows[][2] = {
 		{ "egres", "egress" },
@@ -322,9 +322,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_scalars), cmocka_unit_test(test_sha256),
-		cmocka_unit_test(test_quotes),	cmocka_unit_test(test_suggestions),
-		cmocka_unit_test(test_errors),	cmocka_unit_test(test_words),
-		cmocka_unit_test(test_forms),	cmocka_unit_test(test_arena),
+		cmocka_unit_test(test_quotes),  cmocka_unit_test(test_suggestions),
+		cmocka_unit_test(test_errors),  cmocka_unit_test(test_words),
+		cmocka_unit_test(test_forms),   cmocka_unit_test(test_arena),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -161,8 +161,8 @@ static void usage(void **state)
 	assert_says(r.err, "expected validate or explain");
 	run(&r, "validate", NULL);
 	assert_int_equal(r.code, 2);
-	assert_string_equal(
-		r.err, "comet: pack validate: expected <path> (directory or .yaml file)\n");
+	assert_string_equal(r.err,
+			    "comet: pack validate: expected <path> (directory or .yaml file)\n");
 	run(&r, "explain", NULL);
 	assert_int_equal(r.code, 2);
 	run(&r, "validate", "a", "b", NULL);
@@ -303,9 +303,9 @@ static void the_same_as_json(void **state)
 	object = parse(&r);
 	assert_true(json_is_true(json_object_get(object, "allowed")));
 	assert_string_equal(text_of(object, "source"), "manifest");
-	assert_int_equal(json_integer_value(json_object_get(json_object_get(object, "location"),
-							    "line")),
-			 29);
+	assert_int_equal(
+		json_integer_value(json_object_get(json_object_get(object, "location"), "line")),
+		29);
 	json_decref(object);
 }
 

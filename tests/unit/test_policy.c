@@ -145,16 +145,11 @@ static void programs(void **state)
 	static const struct {
 		const char *program, *part; /* part NULL: accepted */
 	} rows[] = {
-		{ "git", NULL },
-		{ "/usr/bin/git", NULL },
-		{ "g++", NULL },
-		{ "-c", NULL },
-		{ "", "empty" },
-		{ ".", "directory" },
-		{ "..", "directory" },
-		{ "bin/git", "relative" },
-		{ "./git", "relative" },
-		{ "/usr/bin/", "directory" },
+		{ "git", NULL },         { "/usr/bin/git", NULL },
+		{ "g++", NULL },         { "-c", NULL },
+		{ "", "empty" },         { ".", "directory" },
+		{ "..", "directory" },   { "bin/git", "relative" },
+		{ "./git", "relative" }, { "/usr/bin/", "directory" },
 	};
 	struct comet_entry entry = { .location = AT(3) };
 	struct comet_manifest m = manifest_with_egress(NULL, 0);
@@ -215,7 +210,7 @@ static void limit_of_rules_with_the_first_entry_over_it(void **state)
 {
 	struct comet_manifest m = manifest_with_egress(NULL, 0);
 	struct comet_entry *entries = calloc(COMET_POLICY_RULES_MAX + 1, sizeof(*entries));
-	char (*names)[16] = calloc(COMET_POLICY_RULES_MAX + 1, sizeof(*names));
+	char(*names)[16] = calloc(COMET_POLICY_RULES_MAX + 1, sizeof(*names));
 	struct comet_policy *policy;
 	char expected[64];
 	size_t base;

@@ -16,7 +16,10 @@
 
 #include "manifest/policy.h"
 
-#define AT(n) { .file = "soyapack.yaml", .line = (n), .column = 9 }
+#define AT(n)                                                                                      \
+	{                                                                                          \
+		.file = "soyapack.yaml", .line = (n), .column = 9                                  \
+	}
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Does a policy hold what its manifest declares, and nothing else? */
@@ -36,7 +39,10 @@
 #include "manifest/base.h"
 #include "manifest/policy.h"
 
-#define AT(n) { .file = "soyapack.yaml", .line = (n), .column = 9 }
+#define AT(n)                                                                                      \
+	{                                                                                          \
+		.file = "soyapack.yaml", .line = (n), .column = 9                                  \
+	}
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
 static inline struct comet_manifest manifest_with_egress(struct comet_egress *egress, size_t n)
@@ -50,7 +56,7 @@ static inline struct comet_manifest manifest_with_egress(struct comet_egress *eg
 }
 
 static inline struct comet_policy *compile(const struct comet_manifest *manifest,
-				    const struct comet_policy_options *options)
+					   const struct comet_policy_options *options)
 {
 	struct comet_policy *policy = NULL;
 	struct comet_error error = { "" };
@@ -61,8 +67,8 @@ static inline struct comet_policy *compile(const struct comet_manifest *manifest
 }
 
 static inline void assert_not_compiled(const struct comet_manifest *manifest,
-				const struct comet_policy_options *options, int code,
-				const char *part)
+				       const struct comet_policy_options *options, int code,
+				       const char *part)
 {
 	struct comet_policy *policy = (struct comet_policy *)"unchanged";
 	struct comet_error error = { "" };
@@ -73,8 +79,8 @@ static inline void assert_not_compiled(const struct comet_manifest *manifest,
 		fail_msg("\"%s\" does not say \"%s\"", error.text, part);
 }
 
-static inline const struct comet_path_rule *find_path(const struct comet_policy *policy, const char *path,
-					       uint32_t access)
+static inline const struct comet_path_rule *find_path(const struct comet_policy *policy,
+						      const char *path, uint32_t access)
 {
 	for (size_t i = 0; i < policy->n_paths; i++)
 		if (strcmp(policy->paths[i].path, path) == 0 && policy->paths[i].access == access)

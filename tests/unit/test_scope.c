@@ -46,8 +46,8 @@ static int start(void **state)
 		.comm = "python3",
 	};
 	violation.wall = (struct timespec){ .tv_sec = 951782399, .tv_nsec = 7999999 };
-	violation.requested_len = (size_t)snprintf(violation.requested,
-						   sizeof(violation.requested), "/etc/shadow");
+	violation.requested_len =
+		(size_t)snprintf(violation.requested, sizeof(violation.requested), "/etc/shadow");
 	return 0;
 }
 
@@ -165,10 +165,8 @@ static void errors_have_their_names(void **state)
 		int error;
 		const char *name;
 	} rows[] = {
-		{ EACCES, "EACCES" },
-		{ ECONNREFUSED, "ECONNREFUSED" },
-		{ EPERM, "EPERM" },
-		{ 4095, "4095" },
+		{ EACCES, "EACCES" }, { ECONNREFUSED, "ECONNREFUSED" },
+		{ EPERM, "EPERM" },   { 4095, "4095" },
 		{ 0, "0" },
 	};
 
@@ -212,7 +210,10 @@ static bool is_rfc3339(const char *ts)
 static void times_are_rfc3339_in_utc(void **state)
 {
 	static const struct timespec times[] = {
-		{ 0, 0 }, { 951782400, 999999999 }, { 1709251199, 500000 }, { 253402300799, 0 },
+		{ 0, 0 },
+		{ 951782400, 999999999 },
+		{ 1709251199, 500000 },
+		{ 253402300799, 0 },
 	};
 	static const char *const expected[] = {
 		"1970-01-01T00:00:00.000Z",
@@ -282,7 +283,10 @@ static void an_end_tells_the_outcome_and_the_counters(void **state)
 		.exit_code = 3,
 		.status = 0,
 		.total_ms = 812,
-		.counters = { .denied = 100, .violations = 98, .delivered = 60, .folded = 30,
+		.counters = { .denied = 100,
+			      .violations = 98,
+			      .delivered = 60,
+			      .folded = 30,
 			      .lost = 10 },
 	};
 	json_t *json = parse_line(comet_scope_completed(&run, &end));

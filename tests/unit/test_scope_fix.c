@@ -46,8 +46,8 @@ static int start(void **state)
 		.comm = "python3",
 	};
 	violation.wall = (struct timespec){ .tv_sec = 951782399, .tv_nsec = 7999999 };
-	violation.requested_len = (size_t)snprintf(violation.requested,
-						   sizeof(violation.requested), "/etc/shadow");
+	violation.requested_len =
+		(size_t)snprintf(violation.requested, sizeof(violation.requested), "/etc/shadow");
 	return 0;
 }
 
@@ -92,8 +92,8 @@ static const char *text(const json_t *json, const char *key)
 	return value;
 }
 
-static void assert_fix(enum comet_dialect dialect, enum comet_surface surface,
-		       enum comet_tail tail, const char *requested, const char *fix)
+static void assert_fix(enum comet_dialect dialect, enum comet_surface surface, enum comet_tail tail,
+		       const char *requested, const char *fix)
 {
 	json_t *json;
 

@@ -46,8 +46,8 @@ static int start(void **state)
 		.comm = "python3",
 	};
 	violation.wall = (struct timespec){ .tv_sec = 951782399, .tv_nsec = 7999999 };
-	violation.requested_len = (size_t)snprintf(violation.requested,
-						   sizeof(violation.requested), "/etc/shadow");
+	violation.requested_len =
+		(size_t)snprintf(violation.requested, sizeof(violation.requested), "/etc/shadow");
 	return 0;
 }
 
@@ -95,9 +95,9 @@ static const char *text(const json_t *json, const char *key)
 static void valid_utf8_is_kept_as_it_is(void **state)
 {
 	static const char *const names[] = {
-		"/w/new\nline", "/w/quo\"te",       "/w/back\\slash",      "/w/esc\x1b[31m",
-		"/w/\xe2\x80\xa8", "/w/\xe2\x80\xa9", "/w/del\x7f\xc2\x85", "/w/\xf0\x9f\x9a\x80",
-		"/w/\xef\xbf\xbf",
+		"/w/new\nline",       "/w/quo\"te",          "/w/back\\slash",
+		"/w/esc\x1b[31m",     "/w/\xe2\x80\xa8",     "/w/\xe2\x80\xa9",
+		"/w/del\x7f\xc2\x85", "/w/\xf0\x9f\x9a\x80", "/w/\xef\xbf\xbf",
 	};
 
 	(void)state;
@@ -131,15 +131,16 @@ static void other_bytes_are_replaced_and_told_in_hex(void **state)
 	assert_bytes("/\xc0\xaf", 3, "/\xef\xbf\xbd\xef\xbf\xbd", "2fc0af");
 	assert_bytes("/\xed\xa0\x80", 4, "/\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd", "2feda080");
 	assert_bytes("/\xe2\x80", 3, "/\xef\xbf\xbd\xef\xbf\xbd", "2fe280");
-	assert_bytes("/\xf4\x90\x80\x80", 5,
-		     "/\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd", "2ff4908080");
+	assert_bytes("/\xf4\x90\x80\x80", 5, "/\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
+		     "2ff4908080");
 }
 
 static void a_nul_inside_a_name_is_told_in_hex(void **state)
 {
 	(void)state;
-	assert_bytes("/a\0b", 4, "/a\xef\xbf\xbd"
-				 "b",
+	assert_bytes("/a\0b", 4,
+		     "/a\xef\xbf\xbd"
+		     "b",
 		     "2f610062");
 }
 

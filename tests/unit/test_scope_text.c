@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-
 #include "user/base.h"
 #include "user/scope.h"
 
@@ -44,8 +43,8 @@ static int start(void **state)
 		.comm = "python3",
 	};
 	violation.wall = (struct timespec){ .tv_sec = 951782399, .tv_nsec = 7999999 };
-	violation.requested_len = (size_t)snprintf(violation.requested,
-						   sizeof(violation.requested), "/etc/shadow");
+	violation.requested_len =
+		(size_t)snprintf(violation.requested, sizeof(violation.requested), "/etc/shadow");
 	return 0;
 }
 

@@ -130,7 +130,8 @@ static void the_longest_escapes_are_not_cut(void **state)
 
 static void a_line_of_json_has_no_other_line_ends(void **state)
 {
-	char *line = comet_text_json_line("{\"a\":\"\xe2\x80\xa8\xe2\x80\xa9\x7f\xc2\x85\xc3\xa4\"}");
+	char *line =
+		comet_text_json_line("{\"a\":\"\xe2\x80\xa8\xe2\x80\xa9\x7f\xc2\x85\xc3\xa4\"}");
 
 	(void)state;
 	assert_non_null(line);

@@ -11,8 +11,7 @@
 #include "user/base.h"
 #include "user/events.h"
 
-#define assert_offset(type, field, value) \
-	assert_int_equal(offsetof(struct type, field), value)
+#define assert_offset(type, field, value) assert_int_equal(offsetof(struct type, field), value)
 
 /* Moving a field is a new COMET_WIRE_VERSION: this test is where that is noticed. */
 static void event_fields_stand_where_version_1_put_them(void **state)
@@ -68,9 +67,9 @@ static void address_fields_stand_where_version_1_put_them(void **state)
 static void fixed_part_of_a_net_key_ends_where_the_address_begins(void **state)
 {
 	(void)state;
-	assert_int_equal(8 * (offsetof(struct comet_net_key, addr) -
-			      offsetof(struct comet_net_key, policy)),
-			 COMET_NET_FIXED_BITS);
+	assert_int_equal(
+		8 * (offsetof(struct comet_net_key, addr) - offsetof(struct comet_net_key, policy)),
+		COMET_NET_FIXED_BITS);
 	assert_offset(comet_net_key, prefixlen, 0);
 }
 
@@ -95,8 +94,8 @@ static void a_chain_of_chunks_holds_the_longest_name(void **state)
 
 static void rights_and_marks_are_distinct_bits(void **state)
 {
-	const unsigned int bits[] = { COMET_FS_READ,  COMET_FS_WRITE,  COMET_FS_EXEC,
-				      COMET_FS_STAT,  COMET_FS_QUIET,  COMET_FS_CANARY,
+	const unsigned int bits[] = { COMET_FS_READ,    COMET_FS_WRITE, COMET_FS_EXEC,
+				      COMET_FS_STAT,    COMET_FS_QUIET, COMET_FS_CANARY,
 				      COMET_FS_SELFTEST };
 	unsigned int seen = 0;
 

@@ -186,8 +186,8 @@ static int bind_tree(char **words)
 
 	if (tree < 0)
 		return -errno;
-	return done(tree, syscall(SYS_move_mount, tree, "", AT_FDCWD, words[1],
-				  MOVE_MOUNT_F_EMPTY_PATH));
+	return done(tree,
+		    syscall(SYS_move_mount, tree, "", AT_FDCWD, words[1], MOVE_MOUNT_F_EMPTY_PATH));
 }
 
 static int mount_tmpfs(char **words)

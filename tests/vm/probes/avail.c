@@ -49,7 +49,7 @@ static int list_descriptors(void)
 static int look_at_self(void)
 {
 	static const char *const files[] = {
-		"/proc/self/maps", "/proc/self/status", "/proc/self/cgroup",
+		"/proc/self/maps",    "/proc/self/status",      "/proc/self/cgroup",
 		"/proc/self/cmdline", "/proc/thread-self/stat",
 	};
 	char target[256];
@@ -169,12 +169,8 @@ static int spawn(char **words)
 }
 
 static const struct probe_op ops[] = {
-	{ "self", 0, self },
-	{ "interfaces", 0, interfaces },
-	{ "rename", 2, move },
-	{ "exchange", 2, exchange },
-	{ "spawn", 3, spawn },
-	{ NULL, 0, NULL },
+	{ "self", 0, self },         { "interfaces", 0, interfaces }, { "rename", 2, move },
+	{ "exchange", 2, exchange }, { "spawn", 3, spawn },           { NULL, 0, NULL },
 };
 
 int main(int argc, char **argv)
