@@ -53,7 +53,7 @@ static void put_link(const struct tree *tree, const char *name, const char *targ
 
 static int make_tree(void **state)
 {
-	static const char *const dirs[] = { "bin", "opt", "opt/py", "work" };
+	static const char *const dirs[] = { "bin", "opt", "opt/py", "place" };
 	struct tree *tree = calloc(1, sizeof(*tree));
 	size_t i;
 
@@ -72,7 +72,7 @@ static int make_tree(void **state)
 	tree->account = (struct comet_account){ .uid = 4321, .gid = 4321 };
 	tree->programs = (struct comet_programs){
 		.root = tree->root,
-		.directory = "/work",
+		.directory = "/place",
 		.path = "/nowhere:/bin:/opt/py",
 		.account = &tree->account,
 		.warn = warn,
@@ -176,9 +176,9 @@ static void a_path_is_meant_from_the_agents_directory(void **state)
 {
 	struct tree *tree = *state;
 
-	put(tree, "work/agent", "\177ELF", 0755);
-	grant(tree, "./agent", "/work/./agent");
-	assert_executable(tree, "/work/agent");
+	put(tree, "place/agent", "\177ELF", 0755);
+	grant(tree, "./agent", "/place/./agent");
+	assert_executable(tree, "/place/agent");
 	assert_refused(tree, "agent", -ENOENT, "PATH");
 }
 
@@ -186,10 +186,10 @@ static void an_empty_part_of_path_is_the_agents_directory(void **state)
 {
 	struct tree *tree = *state;
 
-	put(tree, "work/agent", "\177ELF", 0755);
+	put(tree, "place/agent", "\177ELF", 0755);
 	tree->programs.path = "/bin:";
-	grant(tree, "agent", "/work/agent");
-	assert_executable(tree, "/work/agent");
+	grant(tree, "agent", "/place/agent");
+	assert_executable(tree, "/place/agent");
 }
 
 static void links_are_followed_inside_the_run(void **state)
@@ -210,7 +210,7 @@ static void what_is_not_executable_is_told_apart(void **state)
 
 	assert_refused(tree, "nothing", -ENOENT, "not found");
 	assert_refused(tree, "plain", -EACCES, "not executable");
-	assert_refused(tree, "/work", -EACCES, "not executable");
+	assert_refused(tree, "/place", -EACCES, "not executable");
 	/* A later match in PATH is better than an earlier one that may not be executed. */
 	put(tree, "opt/py/plain", "\177ELF", 0755);
 	grant(tree, "plain", "/opt/py/plain");
@@ -230,11 +230,11 @@ static void the_interpreters_of_a_script_are_granted(void **state)
 {
 	struct tree *tree = *state;
 
-	put(tree, "work/one", "#! /work/two -x\n", 0755);
-	put(tree, "work/two", "#!/bin/tool\n", 0755);
-	grant(tree, "./one", "/work/./one");
-	assert_executable(tree, "/work/one");
-	assert_executable(tree, "/work/two");
+	put(tree, "place/one", "#! /place/two -x\n", 0755);
+	put(tree, "place/two", "#!/bin/tool\n", 0755);
+	grant(tree, "./one", "/place/./one");
+	assert_executable(tree, "/place/one");
+	assert_executable(tree, "/place/two");
 	assert_executable(tree, "/bin/tool");
 	assert_int_equal(tree->policy.n_paths, 3);
 }
@@ -243,8 +243,8 @@ static void env_is_followed_to_the_program_it_names(void **state)
 {
 	struct tree *tree = *state;
 
-	put(tree, "work/a", "#!/bin/env -S A=1 python -I\n", 0755);
-	grant(tree, "./a", "/work/./a");
+	put(tree, "place/a", "#!/bin/env -S A=1 python -I\n", 0755);
+	grant(tree, "./a", "/place/./a");
 	assert_executable(tree, "/bin/env");
 	assert_executable(tree, "/bin/py3");
 	assert_null(rule_for(tree, "/bin/tool"));
@@ -255,10 +255,10 @@ static void a_chain_ends_somewhere(void **state)
 	struct tree *tree = *state;
 	size_t i, n = 0;
 
-	put(tree, "work/loop", "#!/work/loop\n", 0755);
-	grant(tree, "/work/loop", "/work/loop");
+	put(tree, "place/loop", "#!/place/loop\n", 0755);
+	grant(tree, "/place/loop", "/place/loop");
 	for (i = 0; i < tree->policy.n_paths; i++)
-		n += strcmp(tree->policy.paths[i].path, "/work/loop") == 0;
+		n += strcmp(tree->policy.paths[i].path, "/place/loop") == 0;
 	assert_int_equal(n, 5);
 }
 
@@ -266,7 +266,7 @@ static void a_missing_interpreter_is_named(void **state)
 {
 	struct tree *tree = *state;
 
-	put(tree, "work/a", "#!/bin/none\n", 0755);
+	put(tree, "place/a", "#!/bin/none\n", 0755);
 	assert_refused(tree, "./a", -ENOENT, "/bin/none");
 }
 

@@ -6,7 +6,7 @@ import subprocess
 import time
 
 from lib import CANARY, check, limit, variant, wait
-from test_operations import bpf, events_of, read, start, until
+from life import bpf, events_of, read, start, until
 
 # Tries to open argv[1] without end; what it reads goes to argv[2]. argv[3] says that it is at it.
 SPIN = """

@@ -1,164 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does a run tell, how does it end, and what does it leave behind?"""
-import datetime
+"""How does a run end, for whom does it run, and what does it leave behind?"""
 import json
 import os
-import re
 import signal
 import subprocess
 import time
 
 from lib import CANARY, PROBES, check, clean, equal, limit, unchanged, variant, violated, wait
-from terminal import Terminal
+from life import bpf, end_of, events_of, read, start, until
 
 ACT = f"{PROBES}/act"
 NET = f"{PROBES}/net"
 ENDURE = f"{PROBES}/endure"
 CGROUPS = "/sys/fs/cgroup"
-
-
-def read(path):
-    with open(path, encoding="utf-8") as f:
-        return f.read()
-
-
-def until(condition, what, seconds=20):
-    end = time.monotonic() + seconds
-    while not condition():
-        check(time.monotonic() < end, f"not in time: {what}")
-        time.sleep(0.05)
-
-
-def start(box, pack, *command, options=(), **more):
-    """comet run in the background; it has .events."""
-    events = box.path("events-background")
-    process = subprocess.Popen(["comet", "run", "--events", events, *options, pack, "--", *command],
-                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True, **more)
-    process.events = events
-    box.closers.append(process.kill)
-    return process
-
-
-def events_of(process):
-    return [json.loads(line) for line in read(process.events).splitlines()]
-
-
-def end_of(result):
-    equal(result.events[-1]["kind"], "run_completed", "last event")
-    return result.events[-1]
-
-
-def sums_up(end, denied):
-    equal(end["denied"], denied, "denied")
-    equal(end["delivered"] + end["folded"] + end["lost"], denied, "delivered + folded + lost")
-
-
-@limit(400)
-def test_no_refusal_goes_uncounted(box):
-    """Of 100,000 refusals in a loop each is refused and counted, also while nobody reads."""
-    files, times = 4000, 100000
-    box.dir("many")
-    for i in range(files):
-        with open(box.path(f"many/{i}"), "wb"):
-            pass
-    result = box.run(box.usual(), ENDURE, f"storm {box.path('many')} 100 {times}", timeout=200)
-    equal(result.out, f"{times}\n", "refused")
-    equal(result.code, 3, "exit code")
-    end = end_of(result)
-    sums_up(end, times)
-    equal(end["violations"], times, "violations")
-    equal(len(result.violations), end["delivered"], "events")
-    # Stopped, Comet reads no event: the ring buffer fills, and the verdicts stay.
-    process = start(box, box.usual(programs=[ENDURE]), "/bin/sh", "-c",
-                    f'echo > {box.w}/ready; while [ ! -e {box.w}/go ]; do :; done; '
-                    f'exec "$0" "$1"', ENDURE, f"storm {box.path('many')} {files} 8000")
-    wait(box.path("W/ready"))
-    process.send_signal(signal.SIGSTOP)
-    box.file("W/go")
-    time.sleep(0.1)
-    pid = events_of(process)[0]["pid"]
-    until(lambda: not os.path.exists(f"/proc/{pid}"), "the end of the stopped run's agent")
-    process.send_signal(signal.SIGCONT)
-    out, _ = process.communicate(timeout=100)
-    equal(out, "8000\n", "refused while Comet was stopped")
-    equal(process.returncode, 3, "exit code")
-    end = events_of(process)[-1]
-    check(end["lost"] > 0, "nothing was lost: the ring buffer did not fill")
-    sums_up(end, 8000)
-
-
-def test_event_times(box):
-    """Times are RFC 3339 in UTC, and lie between the run's start and its end."""
-    before = datetime.datetime.now(datetime.timezone.utc)
-    result = box.run(box.usual(), ACT, f"read {box.s}", "read /etc/shadow")
-    after = datetime.datetime.now(datetime.timezone.utc)
-    violated(result, ("fs.read", box.s), ("fs.read", "/etc/shadow"))
-    times = []
-    for event in result.events:
-        check(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", event["ts"]), event["ts"])
-        times.append(datetime.datetime.fromisoformat(event["ts"].replace("Z", "+00:00")))
-    # Events have milliseconds, cut off.
-    cut = datetime.timedelta(milliseconds=1)
-    check(before - cut <= times[0] and times[-1] <= after, f"{before} {times} {after}")
-    equal(times, sorted(times), "times in the order of the events")
-    equal(len(times), 4, "events")
-
-
-def test_event_pids(box):
-    """Events name processes by the numbers that they have on the host."""
-    result = box.run(box.usual(programs=["cat"]), "/bin/sh", "-c", 'cat "$0"; :', box.s)
-    violated(result, ("fs.read", box.s))
-    started, violation = result.events[0], result.violations[0]
-    equal(started["kind"], "run_started", "first event")
-    equal(violation["ppid"], started["pid"], "the shell's pid")
-    check(violation["pid"] > started["pid"], "cat's pid")
-    equal(violation["comm"], "cat", "comm")
-
-
-def test_events_of_odd_names(box):
-    """Whatever bytes a name holds, its event is one line of valid JSON in valid UTF-8."""
-    names = [b"\xff\xfe", b"new\nline", b'quote"', b"back\\slash", b"\x01\x02", b"esc\x1b[31m",
-             "separator\u2028\u2029\u0085".encode(), b"half \xe2\x82", b"\xed\xa0\x80", b"\x7f",
-             "sch\u00f6n".encode(), b"%s%n"]
-    root = os.fsencode(box.root)
-    files = [root + b"/" + name for name in names]
-    long = root
-    while len(long) < 4095 - 256:
-        long += b"/" + b"d" * 200
-        os.mkdir(long)
-    files.append(long + b"/" + b"f" * (4095 - len(long) - 1))
-    for name in files:
-        with open(name, "wb"):
-            pass
-    result = box.run(box.usual(), "/bin/cat", *[os.fsdecode(name) for name in files])
-    equal(result.code, 3, "exit code")
-    with open(box.path("events-1.ndjson"), "rb") as f:
-        text = f.read().decode("utf-8")
-    check(text.endswith("\n") and text.count("\n") == len(text.splitlines()) == len(files) + 2,
-          "not one line for each event")
-    check(not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]", text), "a raw control character")
-    found = [bytes.fromhex(v["requested_bytes"]) if "requested_bytes" in v
-             else v["requested"].encode() for v in result.violations]
-    equal(found, files, "requested")
-
-
-def test_events_of_paths_beyond_the_limit(box):
-    """A path that is longer than any that can be named keeps its end, and is marked."""
-    directory, name = os.open(box.root, os.O_RDONLY), "d" * 200
-    for _ in range(25):
-        os.mkdir(name, dir_fd=directory)
-        below = os.open(name, os.O_RDONLY, dir_fd=directory)
-        os.close(directory)
-        directory = below
-    os.close(os.open("leaf", os.O_WRONLY | os.O_CREAT, dir_fd=directory))
-    os.close(directory)
-    result = box.run(box.usual(), ENDURE, f"deep {box.root} {name} leaf")
-    equal(result.out, "ENOENT\n", "answer")
-    equal(result.code, 3, "exit code")
-    violation = result.violations[0]
-    check(violation["truncated"], "truncated")
-    check(violation["requested"].endswith(f"/{name}/{name}/leaf"), violation["requested"])
 
 
 def test_exit_codes(box):
@@ -338,12 +192,6 @@ def test_failures_to_start(box):
     check(os.path.exists(marker), "the command has not run")
 
 
-def bpf(kind):
-    """What the kernel holds of Comet: names by id."""
-    done = subprocess.run(["bpftool", "-j", kind, "show"], capture_output=True, check=True)
-    return {o["id"]: o.get("name", "") for o in json.loads(done.stdout)}
-
-
 def entries(name):
     """How many entries the map has."""
     done = subprocess.run(["bpftool", "-j", "map", "dump", "name", name], capture_output=True,
@@ -447,58 +295,3 @@ def test_kernel_without_bpf_lsm(box):
 def test_host_without_cgroup2(box):
     """Where cgroup v2 is not mounted, a run is refused with the remedy."""
     refuses(box, "cgroup v2", "mount -t cgroup2")
-
-
-def test_interactive_shell(box):
-    """On a terminal an interactive shell has job control, and hands the terminal back."""
-    pack = box.usual(programs=["sleep"])
-    terminal = Terminal("env", "PS1=out> ", "bash", "--norc", "--noprofile", "-i")
-    box.closers.append(terminal.close)
-    terminal.expect("out> ")
-    events = box.path("events")
-    terminal.type(f"comet run --quiet --events {events} --env 'PS1=in> ' "
-                  f"--env HISTFILE= {pack} -- bash --norc --noprofile -i\n")
-    greeting = terminal.expect("in> ")
-    check("job control" not in greeting, greeting)
-    terminal.type("sleep 1000\n")
-    terminal.expect("sleep 1000")
-    time.sleep(0.5)
-    terminal.type("\x1a")
-    terminal.expect("Stopped")
-    terminal.expect("in> ")
-    terminal.type("jobs\n")
-    terminal.expect("sleep 1000")
-    terminal.type("fg\n")
-    terminal.expect("in> fg")
-    time.sleep(0.5)
-    terminal.type("\x03")
-    terminal.expect("in> ")
-    terminal.type("echo code=$?\n")
-    terminal.expect("code=130")
-    terminal.type("exit 7\n")
-    terminal.expect("out> ")
-    box.notes.append(read(events))
-    terminal.type("echo code=$?\n")
-    terminal.expect("code=7")
-    equal([e["kind"] for e in map(json.loads, read(events).splitlines())
-           if e.get("severity") != "info"], ["run_started", "run_completed"], "events")
-
-
-def test_run_as_a_job(box):
-    """A run is a job of the shell that started it: it stops, goes on and is interrupted as one."""
-    terminal = Terminal("env", "PS1=out> ", "bash", "--norc", "--noprofile", "-i")
-    box.closers.append(terminal.close)
-    terminal.expect("out> ")
-    terminal.type(f"comet run --quiet {box.usual()} -- sh -c "
-                  f"'echo > {box.w}/ready; while :; do :; done'\n")
-    wait(box.path("W/ready"))
-    terminal.type("\x1a")
-    terminal.expect("Stopped")
-    terminal.expect("out> ")
-    terminal.type("fg\n")
-    terminal.expect("comet run")
-    time.sleep(0.5)
-    terminal.type("\x03")
-    terminal.expect("out> ")
-    terminal.type("echo code=$?\n")
-    terminal.expect("code=130")

@@ -154,6 +154,10 @@ def test_clone_into_cgroup(box):
     equal(outside.stdout, "ok\n", "outside of a run")
     result = attempt(box, box.usual(read=[CGROUPS]), [(order, "EPERM"), ("privileges", "uid-0-nnp-1")])
     violated(result, ("kernel", "clone_into_cgroup"))
+    # In audit mode too: a process that left would be out of sight.
+    result = attempt(box, box.usual(read=[CGROUPS]), [(order, "EPERM"), (f"read {box.s}", CANARY)],
+                     options=["--audit"])
+    equal([v["surface"] for v in result.violations], ["kernel", "fs.read"], "events")
 
 
 NEW_MOUNTS, NEW_CGROUP, NEW_USER, NEW_PIDS, NEW_NET = (
