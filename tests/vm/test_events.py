@@ -101,7 +101,8 @@ def test_events_of_odd_names(box):
         text = f.read().decode("utf-8")
     check(text.endswith("\n") and text.count("\n") == len(text.splitlines()) == len(files) + 2,
           "not one line for each event")
-    check(not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]", text), "a raw control character")
+    check(not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]", text),
+          "a raw control character")
     found = [bytes.fromhex(v["requested_bytes"]) if "requested_bytes" in v
              else v["requested"].encode() for v in result.violations]
     equal(found, files, "requested")

@@ -152,7 +152,8 @@ def test_clone_into_cgroup(box):
     order = f"clone-into {elsewhere}"
     outside = subprocess.run([ACT, order], capture_output=True, text=True, check=True)
     equal(outside.stdout, "ok\n", "outside of a run")
-    result = attempt(box, box.usual(read=[CGROUPS]), [(order, "EPERM"), ("privileges", "uid-0-nnp-1")])
+    result = attempt(box, box.usual(read=[CGROUPS]),
+                     [(order, "EPERM"), ("privileges", "uid-0-nnp-1")])
     violated(result, ("kernel", "clone_into_cgroup"))
     # In audit mode too: a process that left would be out of sight.
     result = attempt(box, box.usual(read=[CGROUPS]), [(order, "EPERM"), (f"read {box.s}", CANARY)],
@@ -218,8 +219,9 @@ def test_programs_that_the_agent_may_change(box):
     good = box.path("R/tool")
     shutil.copy(ID, good)
     pack = box.usual(programs=[box.path("W/tool"), script, good])
-    result = attempt(box, pack, [(f"run {box.path('W/tool')}", "EACCES"), (f"run {script}", "EACCES"),
-                                 (f"run {ID}", "EACCES"), (f"run {good}", "ok")])
+    result = attempt(box, pack, [
+        (f"run {box.path('W/tool')}", "EACCES"), (f"run {script}", "EACCES"),
+        (f"run {ID}", "EACCES"), (f"run {good}", "ok")])
     equal(result.code, 3, "exit code")
     equal(result.err.count("fs.write lets the agent change it"), 2, "warnings")
     linked = box.run(pack, box.path("W/tool"))
