@@ -76,11 +76,12 @@ static __always_inline bool comet_read_peer(struct comet_addr *addr, struct sock
 		__u32 peer = sk->__sk_common.skc_daddr;
 
 		__builtin_memcpy(addr->addr, &peer, 4);
-		return addr->port || peer;
+	} else {
+		/* Also of a socket that is connected to an IPv4 address: its mapped form. */
+		bpf_probe_read_kernel(addr->addr, 16, &sk->__sk_common.skc_v6_daddr);
 	}
-	/* Also an IPv6 socket that is connected to an IPv4 address: its mapped form. */
-	bpf_probe_read_kernel(addr->addr, 16, &sk->__sk_common.skc_v6_daddr);
-	return addr->port != 0;
+	/* Not by the address: port 0, and :: for the local host, can be connected to. */
+	return sk->__sk_common.skc_state == TCP_ESTABLISHED;
 }
 
 static __always_inline __u8 comet_transport(const struct comet_addr *addr)

@@ -132,28 +132,30 @@ static void fill_init(const struct comet_run *run, struct comet_init *init)
  * ends the run, before the kernel begins to detach the programs. Where there are no pins, that is
  * what keeps the agent from running on unheld when comet and its guard are killed at once.
  */
-static void raise_control(int *control)
+static int raise_control(struct comet_run *run)
 {
-	int high = fcntl(*control, F_DUPFD_CLOEXEC, ABOVE_LINKS);
+	int high = fcntl(run->control, F_DUPFD_CLOEXEC, ABOVE_LINKS);
 
-	/* Under a low limit it stays where it is. */
 	if (high < 0)
-		return;
-	comet_close_fd(control);
-	*control = high;
+		return comet_error_set(
+			&run->error, errno,
+			"the limit on open files is too low: comet needs more than %d "
+			"(ulimit -n)",
+			ABOVE_LINKS);
+	comet_close_fd(&run->control);
+	run->control = high;
+	return 0;
 }
 
 static int open_channels(struct comet_run *run, struct comet_init *init)
 {
 	int err = comet_control_pair(&run->control, &init->control);
 
-	if (err == 0)
-		raise_control(&run->control);
 	if (err == 0 && run->options.json)
 		err = comet_capture_open(&run->capture, &init->output, &init->errors);
-	if (err < 0)
-		comet_error_set(&run->error, -err, "cannot make the run's pipes: %s",
-				strerror(-err));
+	if (err == 0)
+		return confined(raise_control(run));
+	comet_error_set(&run->error, -err, "cannot make the run's pipes: %s", strerror(-err));
 	return confined(err);
 }
 
