@@ -80,47 +80,67 @@ static __always_inline __u32 comet_proc_rights(const struct comet_walk *walk)
 	return first >= '0' && first <= '9' ? COMET_FS_READ | COMET_FS_STAT : 0;
 }
 
-#define COMET_NAME_TRIES 4
+#define COMET_NAME_TRIES (1U << 20) /* tens of milliseconds */
 
-/*
- * The rule on the child's name. rename(2) writes names while others read them: half an old name
- * and half a new one could spell a declared one. d_seq tells (odd while being written, another
- * number afterwards); a name that never holds still has no rule.
- */
-static __always_inline struct comet_name *comet_child_rule(const struct comet_walk *walk)
+/* Which rule is there on a child's name? Small: 6.1 allows 512 bytes for all frames of a chain. */
+struct comet_naming {
+	__u64 child;  /* dentry; in the answer struct comet_name's inode */
+	__u64 parent; /* dentry */
+	__u64 dir;    /* its inode */
+	__u32 policy;
+	__u32 named; /* the answer: struct comet_name's subtree, and self << COMET_NAMED_SELF */
+};
+
+#define COMET_NAMED_SELF 16 /* COMET_FS_* of rules are below */
+
+/* 1: answered. */
+static __noinline long comet_try_name(__u32 index, struct comet_naming *naming)
 {
-	struct dentry *child = (struct dentry *)walk->child;
-	int i;
+	struct dentry *child = (struct dentry *)naming->child;
+	__u32 sequence = BPF_CORE_READ(child, d_seq.seqcount.sequence);
+	struct comet_dentry_block now = {};
+	struct comet_name *rule = NULL;
 
-	for (i = 0; i < COMET_NAME_TRIES; i++) {
-		__u32 sequence = BPF_CORE_READ(child, d_seq.seqcount.sequence);
-		struct comet_dentry_block now = {};
-		struct comet_name *rule;
-
-		comet_read_dentry(&now, child);
-		if (now.parent != walk->dentry)
-			return NULL;
-		rule = comet_name_rule(walk->inode, walk->policy, (const char *)now.name, now.len);
-		if (!(sequence & 1) && BPF_CORE_READ(child, d_seq.seqcount.sequence) == sequence)
-			return rule;
-	}
-	return NULL;
+	if (sequence & 1)
+		return 0;
+	comet_read_dentry(&now, child);
+	if (now.parent == naming->parent)
+		rule = comet_name_rule(naming->dir, naming->policy, (const char *)now.name,
+				       now.len);
+	if (BPF_CORE_READ(child, d_seq.seqcount.sequence) != sequence)
+		return 0;
+	naming->child = rule ? rule->inode : 0;
+	if (rule)
+		naming->named = rule->subtree | rule->self << COMET_NAMED_SELF;
+	return 1;
 }
 
-/* Rights on the child by its name; a program's rule holds for the inode it was made for alone. */
+/*
+ * Rights on the child by its name. rename(2) writes names while others read them: half an old name
+ * and half a new one could spell a declared one. d_seq tells (odd while being written, another
+ * number afterwards). The writer holds spin locks on another CPU, so it is soon done, unless a
+ * hypervisor takes that CPU away: the kernel itself would wait without bound; a name that does not
+ * hold still has no rule.
+ */
 static __always_inline __u32 comet_name_rights(const struct comet_walk *walk)
 {
-	struct comet_name *rule = comet_child_rule(walk);
+	struct comet_naming naming = {
+		.child = walk->child,
+		.parent = walk->dentry,
+		.dir = walk->inode,
+		.policy = walk->policy,
+	};
 	__u32 rights;
 
-	if (!rule)
-		return 0;
-	rights = rule->subtree;
+	if (!comet_try_name(0, &naming))
+		bpf_loop(COMET_NAME_TRIES, comet_try_name, &naming, 0);
+	rights = naming.named;
 	if (walk->depth == 1)
-		rights = (rights | rule->self) & ~COMET_FS_PLANT;
-	if (rule->inode && rule->inode != walk->object)
+		rights = (rights | rights >> COMET_NAMED_SELF) & ~COMET_FS_PLANT;
+	/* A program's rule holds for the inode it was made for alone. */
+	if (naming.child && naming.child != walk->object)
 		rights &= ~COMET_FS_EXEC;
-	return rights;
+	return rights & ((1U << COMET_NAMED_SELF) - 1);
 }
 
 /* What the rules on one inode on the way give to the object. */

@@ -3,8 +3,9 @@
 import itertools
 import os
 import shutil
+import subprocess
 
-from lib import CANARY, check, clean, equal, meanwhile, unchanged, violated, wait
+from lib import CANARY, PYTHON, check, clean, equal, meanwhile, unchanged, violated, wait
 
 
 def test_similar_names(box):
@@ -80,6 +81,30 @@ for i in range(1, 11):
     result = box.tries(box.usual(read=[name]), [
         (f"read({place + '/former'!r})", "ENOENT"), (f"read({name!r})", "ok")])
     violated(result, ("fs.read", f"{place}/former"))
+
+
+def test_replaced_without_pause(box):
+    """No read, stat or open of a declared file fails in the moment in which it is replaced."""
+    place = box.dir("D")
+    name = box.file("D/F", "x")
+    replacing = subprocess.Popen([PYTHON, "-c", f"""
+import os
+while True:
+    with open({place + '/temporary'!r}, "w") as f:
+        f.write("x")
+    os.replace({place + '/temporary'!r}, {name!r})
+"""])
+    box.closers.append(lambda: (replacing.kill(), replacing.wait()))
+    result = box.python(box.usual(read=[name]), f"""
+end = time.monotonic() + 5
+while time.monotonic() < end:
+    for i in range(100):
+        with open({name!r}, "rb") as f:
+            os.fstat(f.fileno())
+            assert f.read() == b"x"
+        os.stat({name!r})
+""")
+    clean(result)
 
 
 def test_names_made_later(box):
