@@ -29,7 +29,7 @@ Q := @
 say = @printf '  %-8s %s\n' "$(1)" "$(patsubst $(CURDIR)/%,%,$(2))"
 endif
 
-LIBS := libbpf libelf zlib yaml-0.1 jansson libcap-ng libseccomp
+LIBS := libbpf libelf zlib yaml-0.1 jansson libcap-ng
 WARN := -Wall -Wextra -Werror -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
 	-Wshadow -Wwrite-strings -Wformat=2 -Wswitch-enum
 CPPFLAGS += -I. -I$(O) -D_GNU_SOURCE -DCOMET_VERSION='"$(VERSION)"'

@@ -84,6 +84,22 @@ static __always_inline bool comet_read_peer(struct comet_addr *addr, struct sock
 	return sk->__sk_common.skc_state == TCP_ESTABLISHED;
 }
 
+/* Where a socket is bound to, as far as it is. */
+static __always_inline void comet_read_local(struct comet_addr *addr, struct sock *sk)
+{
+	addr->family = sk->__sk_common.skc_family;
+	addr->type = sk->sk_type;
+	addr->protocol = sk->sk_protocol;
+	addr->port = sk->__sk_common.skc_num;
+	if (addr->family == AF_INET) {
+		__u32 local = sk->__sk_common.skc_rcv_saddr;
+
+		__builtin_memcpy(addr->addr, &local, 4);
+	} else if (addr->family == AF_INET6) {
+		bpf_probe_read_kernel(addr->addr, 16, &sk->__sk_common.skc_v6_rcv_saddr);
+	}
+}
+
 static __always_inline __u8 comet_transport(const struct comet_addr *addr)
 {
 	switch (addr->protocol) {
@@ -127,12 +143,42 @@ static __always_inline __u32 comet_net_verdict(__u32 policy, const struct comet_
 	return rule ? rule->verdict : 0;
 }
 
+static __always_inline bool comet_may_serve(__u32 policy, const struct comet_addr *addr)
+{
+	struct comet_net_key key = {
+		.prefixlen = COMET_NET_FIXED_BITS,
+		.policy = policy,
+		.transport = comet_transport(addr),
+		.use = COMET_NET_SERVE,
+		.port = addr->port,
+	};
+
+	if (!key.transport)
+		return false;
+	if (key.port && bpf_map_lookup_elem(&comet_nets, &key))
+		return true;
+	key.port = 0; /* rules for every port */
+	return bpf_map_lookup_elem(&comet_nets, &key);
+}
+
+static __always_inline __s32 comet_addr_errno(__u8 surface)
+{
+	switch (surface) {
+	case COMET_SURFACE_EGRESS:
+		return ECONNREFUSED;
+	case COMET_SURFACE_SERVE:
+		return EACCES;
+	default:
+		return EPERM;
+	}
+}
+
 static __noinline int comet_refuse_addr(struct comet_layers *layers, __u8 layer,
 					struct comet_addr *addr, __u8 surface, __u8 op)
 {
 	struct comet_refusal refusal = {
 		.policy = comet_layer_policy(layers, layer),
-		.error = surface == COMET_SURFACE_EGRESS ? ECONNREFUSED : EPERM,
+		.error = comet_addr_errno(surface),
 		.detail = addr->port,
 		.layer = layer,
 		.surface = surface,
@@ -173,6 +219,28 @@ static __noinline int comet_decide_addr(struct comet_layers *layers, struct come
 		if (op == COMET_OP_CONNECT && addr->protocol == IPPROTO_UDP)
 			continue;
 		result = comet_refuse_addr(layers, layer, addr, COMET_SURFACE_EGRESS, op);
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
+/* The same for taking what others send to the local port in addr. */
+static __noinline int comet_decide_serve(struct comet_layers *layers, struct comet_addr *addr,
+					 __u8 op)
+{
+	__u32 layer;
+
+	if (!layers->n)
+		return -EPERM;
+	for (layer = 0; layer < COMET_LAYERS_MAX; layer++) {
+		int result;
+
+		if (layer >= layers->n)
+			break;
+		if (comet_may_serve(layers->policy[layer], addr))
+			continue;
+		result = comet_refuse_addr(layers, layer, addr, COMET_SURFACE_SERVE, op);
 		if (result)
 			return result;
 	}

@@ -50,7 +50,7 @@ int BPF_PROG(comet_task_alloc, struct task_struct *task, unsigned long clone_fla
 	layers = comet_layers_current();
 	if (!layers)
 		return 0;
-	comet_refuse_plain(layers, COMET_SURFACE_KERNEL, COMET_OP_CLONE_INTO_CGROUP, EPERM);
+	comet_refuse_value(layers, COMET_SURFACE_KERNEL, COMET_OP_CLONE_INTO_CGROUP, EPERM, 0);
 	/* In audit mode too: a process that left would be out of sight. */
 	return -EPERM;
 }

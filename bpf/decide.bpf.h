@@ -43,6 +43,20 @@ static __always_inline __u64 comet_address_of(const void *pointer)
 	return number;
 }
 
+/*
+ * An object known by its dentry alone: most are granted by a directory on their own filesystem,
+ * else one of its mounts in the caller's namespace must grant it.
+ */
+static __always_inline void comet_request_dentry(struct comet_layers *layers,
+						 struct comet_request *request, __u64 dentry)
+{
+	__u32 policy = layers->policy[0];
+
+	request->dentry = dentry;
+	if ((comet_rights(dentry, 0, policy, request->need) & request->need) != request->need)
+		request->mount = comet_find_mount(dentry, policy, request->need);
+}
+
 #define COMET_FS_ANY_WRITE (COMET_FS_WRITE | COMET_FS_CHANGE | COMET_FS_PLANT)
 
 static __always_inline __u8 comet_file_surface(const struct comet_request *request, __u32 granted)
@@ -141,6 +155,31 @@ static __always_inline int comet_selftest_file(const struct comet_request *reque
 	if (!request->exec)
 		return -ENOENT;
 	return request->need & COMET_FS_EXEC ? -EACCES : 0;
+}
+
+/*
+ * Refuses what no manifest can grant on this object. always: in audit mode too, where the process
+ * would be out of sight afterwards.
+ */
+static __noinline int comet_forbid(struct comet_layers *layers, struct comet_request *request,
+				   __u8 op, int error, bool always)
+{
+	struct comet_refusal refusal = {
+		.object = { request->dentry },
+		.policy = comet_layer_policy(layers, 0),
+		.error = error,
+		.surface = COMET_SURFACE_KERNEL,
+		.op = op,
+		.severity = COMET_SEVERITY_VIOLATION,
+	};
+	int result = comet_treat(&refusal);
+
+	if (always) {
+		refusal.flags &= ~COMET_EVENT_AUDIT;
+		result = -error;
+	}
+	comet_tell_path(&refusal, request->mount, request->dentry);
+	return comet_verdict(result);
 }
 
 /* 0, or the negative errno for the caller. */

@@ -46,40 +46,21 @@ static __always_inline int comet_ask_entry(const struct path *dir, struct dentry
  */
 static __always_inline bool comet_leaves_cgroup(struct comet_layers *own, struct dentry *dentry)
 {
-	struct comet_layers *target;
 	__u64 id;
-	__u32 i;
 
 	if (dentry->d_sb->s_magic != CGROUP2_SUPER_MAGIC)
 		return false;
 	id = dentry->d_parent->d_inode->i_ino;
-	target = bpf_map_lookup_elem(&comet_layers, &id);
-	if (!target || target->n < own->n)
-		return true;
-	for (i = 0; i < COMET_LAYERS_MAX; i++) {
-		if (i < own->n && own->policy[i] != target->policy[i])
-			return true;
-	}
-	return false;
+	return !comet_held_alike(own, bpf_map_lookup_elem(&comet_layers, &id));
 }
 
-static __always_inline int comet_refuse_leaving(struct comet_layers *layers,
-						struct comet_request *request)
+/*
+ * A program that runs with its owner's rights acts outside of the run, and so does what is written
+ * into one: root's writes do not strip the bits. On a directory setgid is but an inheritance.
+ */
+static __always_inline bool comet_is_setid(umode_t mode)
 {
-	struct comet_refusal refusal = {
-		.object = { request->dentry },
-		.policy = layers->policy[0],
-		.error = EACCES,
-		.surface = COMET_SURFACE_KERNEL,
-		.op = COMET_OP_CGROUP_MOVE,
-		.severity = COMET_SEVERITY_VIOLATION,
-	};
-
-	comet_treat(&refusal);
-	/* Refused in audit mode too: a process that left would be out of sight. */
-	refusal.flags &= ~COMET_EVENT_AUDIT;
-	comet_tell_path(&refusal, request->mount, request->dentry);
-	return -EACCES;
+	return (mode & (S_ISUID | S_ISGID)) && (mode & S_IFMT) != S_IFDIR;
 }
 
 SEC("lsm/file_open")
@@ -120,7 +101,12 @@ int BPF_PROG(comet_file_open, struct file *file, int ret)
 	if (!request.need)
 		request.need = COMET_FS_READ | COMET_FS_WRITE;
 	if ((request.need & COMET_FS_WRITE) && comet_leaves_cgroup(layers, file->f_path.dentry))
-		return comet_verdict(comet_refuse_leaving(layers, &request));
+		return comet_forbid(layers, &request, COMET_OP_CGROUP_MOVE, EACCES, true);
+	mode = file->f_inode->i_mode;
+	if ((mode & S_IFMT) == S_IFCHR || (mode & S_IFMT) == S_IFBLK)
+		request.need |= COMET_FS_DEVICE;
+	if ((request.need & COMET_FS_WRITE) && comet_is_setid(mode))
+		return comet_forbid(layers, &request, COMET_OP_SETID, EPERM, false);
 	if (comet_near_grants(layers, file->f_path.mnt, file->f_path.dentry, request.need))
 		return 0;
 	return comet_verdict(comet_decide_file(layers, &request));
@@ -154,11 +140,7 @@ int BPF_PROG(comet_inode_readlink, struct dentry *dentry, int ret)
 	layers = comet_layers_current();
 	if (!layers)
 		return 0;
-	request.dentry = comet_address_of(dentry);
-	/* Most links are granted by a directory on their own filesystem. */
-	if ((comet_rights(request.dentry, 0, layers->policy[0], request.need) & request.need) !=
-	    request.need)
-		request.mount = comet_find_mount(request.dentry, layers->policy[0], request.need);
+	comet_request_dentry(layers, &request, comet_address_of(dentry));
 	return comet_verdict(comet_decide_file(layers, &request));
 }
 
@@ -179,8 +161,9 @@ int BPF_PROG(comet_path_mknod, const struct path *dir, struct dentry *dentry, um
 	request.dentry = comet_address_of(dentry);
 	/* A device node would act on the host's devices whatever directory it stands in. */
 	if (type == S_IFCHR || type == S_IFBLK)
-		return comet_verdict(
-			comet_refuse_plain(layers, COMET_SURFACE_KERNEL, COMET_OP_MKNOD, EPERM));
+		return comet_forbid(layers, &request, COMET_OP_MKNOD, EPERM, false);
+	if (comet_is_setid(mode))
+		return comet_forbid(layers, &request, COMET_OP_SETID, EPERM, false);
 	if (type == S_IFREG || !type) {
 		request.op = COMET_OP_CREATE;
 		request.create = 1;
@@ -262,7 +245,18 @@ int BPF_PROG(comet_path_rename, const struct path *old_dir, struct dentry *old_d
 SEC("lsm/path_chmod")
 int BPF_PROG(comet_path_chmod, const struct path *path, umode_t mode, int ret)
 {
-	return ret ? ret : comet_ask_path(path, COMET_FS_CHANGE, COMET_OP_CHMOD);
+	struct comet_layers *layers;
+	struct comet_request request = { .need = COMET_FS_CHANGE, .op = COMET_OP_CHMOD };
+
+	if (ret)
+		return ret;
+	layers = comet_layers_current();
+	if (!layers)
+		return 0;
+	comet_request_path(&request, path);
+	if (comet_is_setid((path->dentry->d_inode->i_mode & S_IFMT) | (mode & ~S_IFMT)))
+		return comet_forbid(layers, &request, COMET_OP_SETID, EPERM, false);
+	return comet_verdict(comet_decide_file(layers, &request));
 }
 
 SEC("lsm/path_chown")

@@ -15,7 +15,7 @@ static __always_inline int comet_refuse_kernel(__u8 surface, __u8 op)
 
 	if (!layers)
 		return 0;
-	return comet_verdict(comet_refuse_plain(layers, surface, op, EPERM));
+	return comet_verdict(comet_refuse_value(layers, surface, op, EPERM, 0));
 }
 
 SEC("lsm/sb_mount")

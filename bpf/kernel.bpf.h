@@ -19,17 +19,36 @@
 #define FMODE_READ 0x1
 #define FMODE_WRITE 0x2
 #define FMODE_EXEC_FLAG 0x20 /* __FMODE_EXEC, seen in f_flags */
+#define FMODE_PATH 0x4000
 #define O_CREAT 0x40
 #define O_TRUNC 0x200
 #define O_TMPFILE_FLAG 0x400000 /* __O_TMPFILE */
 
 /* include/uapi/linux/stat.h */
 #define S_IFMT 0170000
+#define S_IFSOCK 0140000
 #define S_IFCHR 0020000
 #define S_IFBLK 0060000
 #define S_IFREG 0100000
 #define S_IFDIR 0040000
 #define S_IFLNK 0120000
+#define S_ISUID 0004000
+#define S_ISGID 0002000
+
+/* include/linux/fs.h */
+#define SB_KERNMOUNT (1U << 22)
+#define ATTR_MODE (1U << 0)
+#define ATTR_UID (1U << 1)
+#define ATTR_GID (1U << 2)
+#define ATTR_SIZE (1U << 3)
+#define ATTR_FORCE (1U << 9)
+
+/* include/linux/sched.h */
+#define PF_IO_WORKER 0x10
+
+/* include/linux/ptrace.h, include/linux/security.h */
+#define PTRACE_MODE_NOAUDIT 0x04
+#define CAP_OPT_NOAUDIT 2
 
 /* include/uapi/linux/sched.h */
 #define CLONE_INTO_CGROUP 0x200000000ULL

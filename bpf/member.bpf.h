@@ -55,6 +55,34 @@ static __always_inline struct comet_layers *comet_layers_current(void)
 	return comet_layers_of(task->cgroups->dfl_cgrp);
 }
 
+/* Is somebody with the layers `theirs` held by at least what holds `own`? NULL: by nothing. */
+static __always_inline bool comet_held_alike(const struct comet_layers *own,
+					     const struct comet_layers *theirs)
+{
+	__u32 i;
+
+	if (!theirs || theirs->n < own->n)
+		return false;
+	for (i = 0; i < COMET_LAYERS_MAX; i++) {
+		if (i < own->n && own->policy[i] != theirs->policy[i])
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Does the kernel act in the caller's name? It then works under credentials that are not the
+ * task's: overlayfs on the layer's file, after the overlay's own was judged. io_uring's workers
+ * borrow a submitter's credentials in the same way, for what nobody has judged yet; and a
+ * personality of a ring, which would do it in the task itself, is refused (uring_override_creds).
+ */
+static __always_inline bool comet_kernel_acts(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	return task->cred != task->real_cred && !(task->flags & PF_IO_WORKER);
+}
+
 /* Since 6.8 the verifier wants to see the range of what an int hook returns. */
 static __always_inline int comet_verdict(int error)
 {

@@ -9,6 +9,7 @@
  *   or differ from the socket's) or else the connected one; TCP only with MSG_FASTOPEN, which
  *   opens a connection without socket_connect.
  * unix_stream_connect, unix_may_send: UNIX sockets by the object at the other end.
+ * socket_listen, socket_bind: taking connections on a port, or datagrams on a fixed one.
  */
 #include "bpf/address.bpf.h"
 #include "bpf/decide.bpf.h"
@@ -127,4 +128,55 @@ int BPF_PROG(comet_unix_may_send, struct socket *sock, struct socket *other, int
 	if (!sk)
 		return -ECONNREFUSED;
 	return comet_verdict(comet_decide_unix(layers, sk, COMET_OP_SEND));
+}
+
+/* inet_num is set once a port is taken; a socket that has none gets any: granted by "*" alone. */
+SEC("lsm/socket_listen")
+int BPF_PROG(comet_socket_listen, struct socket *sock, int backlog, int ret)
+{
+	struct comet_layers *layers;
+	struct comet_addr addr = {};
+	struct sock *sk;
+
+	if (ret)
+		return ret;
+	layers = comet_layers_current();
+	if (!layers)
+		return 0;
+	sk = sock->sk;
+	if (!sk)
+		return -EPERM;
+	comet_read_local(&addr, sk);
+	if (addr.family != AF_INET && addr.family != AF_INET6)
+		return 0;
+	return comet_verdict(comet_decide_serve(layers, &addr, COMET_OP_LISTEN));
+}
+
+/* A stream socket takes nothing before it listens; port 0 is any that is free, known to nobody. */
+SEC("lsm/socket_bind")
+int BPF_PROG(comet_socket_bind, struct socket *sock, struct sockaddr *address, int addrlen, int ret)
+{
+	struct comet_layers *layers;
+	struct comet_addr addr = {};
+	struct sock *sk;
+	__u16 family;
+
+	if (ret)
+		return ret;
+	layers = comet_layers_current();
+	if (!layers)
+		return 0;
+	sk = sock->sk;
+	if (!sk)
+		return -EPERM;
+	family = sk->__sk_common.skc_family;
+	if ((family != AF_INET && family != AF_INET6) || sk->sk_type == SOCK_STREAM)
+		return 0;
+	addr.type = sk->sk_type;
+	addr.protocol = sk->sk_protocol;
+	/* An IPv4 socket takes AF_UNSPEC for its own family; a wrong one the kernel refuses. */
+	comet_read_addr_as(&addr, address, addrlen, family);
+	if (!addr.port && addr.family == family)
+		return 0;
+	return comet_verdict(comet_decide_serve(layers, &addr, COMET_OP_BIND));
 }

@@ -226,11 +226,11 @@ int comet_tell_addr(struct comet_refusal *refusal, struct comet_addr *addr)
 	return 0;
 }
 
-int comet_tell_plain(struct comet_refusal *refusal)
+int comet_tell_value(struct comet_refusal *refusal, __u64 value)
 {
 	struct comet_counters *counters;
 	void *ring;
-	struct comet_event *record;
+	struct comet_event_small *record;
 
 	if (!refusal)
 		return 0;
@@ -238,7 +238,10 @@ int comet_tell_plain(struct comet_refusal *refusal)
 	if (!ring)
 		return 0;
 	COMET_RESERVE(record, ring, counters);
-	comet_fill_head(record, refusal);
+	comet_fill_head(&record->head, refusal);
+	record->head.tail = COMET_TAIL_VALUE;
+	record->head.tail_len = sizeof(value);
+	__builtin_memcpy(record->tail, &value, sizeof(value));
 	bpf_ringbuf_submit(record, 0);
 	return 0;
 }

@@ -26,12 +26,13 @@ struct comet_refusal {
 };
 
 /*
- * Counts the refusal and tells it with the path of (mount, dentry), the address, or nothing more.
+ * Counts the refusal and tells it with the path of (mount, dentry), the address, or a number: a
+ * signal, a process, a command, as the operation has it.
  * Always 0: the verdict is not theirs. Functions of their own for the verifier: checked once.
  */
 int comet_tell_path(struct comet_refusal *refusal, __u64 mount, __u64 dentry);
 int comet_tell_addr(struct comet_refusal *refusal, struct comet_addr *addr);
-int comet_tell_plain(struct comet_refusal *refusal);
+int comet_tell_value(struct comet_refusal *refusal, __u64 value);
 
 /* What the policy wants done about a refusal; returns the error for the caller, 0 in audit mode. */
 static __always_inline int comet_treat(struct comet_refusal *refusal)
@@ -58,10 +59,11 @@ static __always_inline __u32 comet_layer_policy(const struct comet_layers *layer
 }
 
 /* Refuses what no policy can grant, in the outermost layer's name. */
-static __always_inline int comet_refuse_plain(const struct comet_layers *layers, __u8 surface,
-					      __u8 op, int error)
+static __noinline int comet_refuse_value(const struct comet_layers *layers, __u8 surface, __u8 op,
+					 int error, __u64 value)
 {
 	struct comet_refusal refusal = {
+		.object = { value },
 		.policy = comet_layer_policy(layers, 0),
 		.error = error,
 		.surface = surface,
@@ -70,7 +72,7 @@ static __always_inline int comet_refuse_plain(const struct comet_layers *layers,
 	};
 	int result = comet_treat(&refusal);
 
-	comet_tell_plain(&refusal);
+	comet_tell_value(&refusal, value);
 	return result;
 }
 

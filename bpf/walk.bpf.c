@@ -252,37 +252,14 @@ static long comet_walk_step(__u32 index, struct comet_walk *walk)
 /*
  * Pipes, sockets, memfd and the like stand on mounts that no namespace holds; so do the layers'
  * files that overlayfs opens in the caller's name after the overlay's own file was judged. The
- * kernel makes these mounts, a user cannot; still only the kinds named here pass (on 7.2 mqueue
- * and nsfs look the same).
+ * kernel makes these mounts, a user cannot.
  */
 static __always_inline bool comet_private_mount(struct comet_walk *walk, struct super_block *sb)
 {
 	struct mount *mount = container_of((struct vfsmount *)walk->mount, struct mount, mnt);
-	unsigned long magic;
 
-	if (!walk->mount || !IS_ERR_VALUE(BPF_CORE_READ(mount, mnt_ns)))
-		return false;
-	magic = BPF_CORE_READ(sb, s_magic);
-	switch (magic) {
-	case ANON_INODE_FS_MAGIC:
-	case BTRFS_SUPER_MAGIC:
-	case EROFS_SUPER_MAGIC_V1:
-	case EXT4_SUPER_MAGIC:
-	case F2FS_SUPER_MAGIC:
-	case FUSE_SUPER_MAGIC:
-	case HUGETLBFS_MAGIC:
-	case OVERLAYFS_SUPER_MAGIC:
-	case PID_FS_MAGIC:
-	case PIPEFS_MAGIC:
-	case SECRETMEM_MAGIC:
-	case SOCKFS_MAGIC:
-	case SQUASHFS_MAGIC:
-	case TMPFS_MAGIC:
-	case XFS_SUPER_MAGIC:
-		return true;
-	default:
-		return false;
-	}
+	return walk->mount && IS_ERR_VALUE(BPF_CORE_READ(mount, mnt_ns)) &&
+	       comet_private_magic(BPF_CORE_READ(sb, s_magic));
 }
 
 __u32 comet_rights(__u64 dentry, __u64 mount, __u32 policy, __u32 need)

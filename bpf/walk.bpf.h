@@ -27,6 +27,34 @@ __u32 comet_rights(__u64 dentry, __u64 mount, __u32 policy, __u32 need);
  */
 __u64 comet_find_mount(__u64 dentry, __u32 policy, __u32 need);
 
+/*
+ * Kinds of filesystems whose kernel-private mounts are free: pipes, sockets, memory files and the
+ * like, and those that overlayfs may have for layers. On 7.2 mqueue and nsfs look the same.
+ */
+static __always_inline bool comet_private_magic(unsigned long magic)
+{
+	switch (magic) {
+	case ANON_INODE_FS_MAGIC:
+	case BTRFS_SUPER_MAGIC:
+	case EROFS_SUPER_MAGIC_V1:
+	case EXT4_SUPER_MAGIC:
+	case F2FS_SUPER_MAGIC:
+	case FUSE_SUPER_MAGIC:
+	case HUGETLBFS_MAGIC:
+	case OVERLAYFS_SUPER_MAGIC:
+	case PID_FS_MAGIC:
+	case PIPEFS_MAGIC:
+	case SECRETMEM_MAGIC:
+	case SOCKFS_MAGIC:
+	case SQUASHFS_MAGIC:
+	case TMPFS_MAGIC:
+	case XFS_SUPER_MAGIC:
+		return true;
+	default:
+		return false;
+	}
+}
+
 #define COMET_WALK_STEPS 4096 /* more than PATH_MAX / 2 components; past it: refused */
 
 /*

@@ -12,7 +12,7 @@
 #endif
 
 /* Grows with every change of a layout below; maps of another version are never adopted. */
-#define COMET_WIRE_VERSION 1
+#define COMET_WIRE_VERSION 2
 
 #define COMET_LAYERS_MAX 4           /* nested policies over one process */
 #define COMET_POLICIES_MAX 4096      /* policies in force on one host */
@@ -69,6 +69,22 @@ enum comet_op {
 	COMET_OP_BPF,
 	COMET_OP_PTRACE,
 	COMET_OP_SIGNAL,
+	COMET_OP_UTIMES,
+	COMET_OP_SETXATTR,
+	COMET_OP_GETXATTR,
+	COMET_OP_IOCTL,
+	COMET_OP_NOTIFY,
+	COMET_OP_RECEIVE,
+	COMET_OP_SETID,
+	COMET_OP_LISTEN,
+	COMET_OP_BIND,
+	COMET_OP_SCHEDULE,
+	COMET_OP_RLIMIT,
+	COMET_OP_CAPABILITY,
+	COMET_OP_PERF,
+	COMET_OP_KEY,
+	COMET_OP_SYSLOG,
+	COMET_OP_IO_URING,
 	_COMET_OP_MAX,
 };
 
@@ -88,6 +104,7 @@ enum comet_op {
  * be led elsewhere by it.
  */
 #define COMET_FS_PLANT (1U << 8)
+#define COMET_FS_DEVICE (1U << 9) /* open a device node: only for rules that name the node itself */
 
 /* comet_layers: which policies hold the tasks of one cgroup. Key: cgroup id (kernfs node id). */
 struct comet_layers {
@@ -165,15 +182,18 @@ struct comet_name {
 };
 
 /*
- * comet_nets: longest-prefix match; policy, transport and port always take part in full, so
+ * comet_nets: longest-prefix match; policy, use, transport and port always take part in full, so
  * prefixlen is COMET_NET_FIXED_BITS plus the bits of the address. IPv4 stands as ::ffff:a.b.c.d.
+ * A rule to serve is on a port whatever the local address is: it has no bits of an address.
  */
 #define COMET_NET_FIXED_BITS 64
+#define COMET_NET_EGRESS 0
+#define COMET_NET_SERVE 1
 struct comet_net_key {
 	__u32 prefixlen;
 	__u32 policy;
 	__u8 transport; /* IPPROTO_TCP or IPPROTO_UDP */
-	__u8 padding;
+	__u8 use;       /* COMET_NET_EGRESS or COMET_NET_SERVE */
 	__u16 port; /* host byte order; 0 in a rule: every port */
 	__u8 addr[16];
 };
@@ -203,7 +223,7 @@ struct comet_counters {
  * comet_instance: what belongs to one loaded set, by kernel id, written last by the process that
  * loaded it. A later comet process opens each by id; one that is gone means: load afresh.
  */
-#define COMET_INSTANCE_LINKS 64
+#define COMET_INSTANCE_LINKS 128
 #define COMET_INSTANCE_MAPS 16
 struct comet_instance {
 	__u32 version; /* COMET_WIRE_VERSION; 0 = not complete */
@@ -304,7 +324,7 @@ _Static_assert(sizeof(struct comet_identity) == 32, "comet_identity layout");
 _Static_assert(sizeof(struct comet_name_key) == 56, "comet_name_key layout");
 _Static_assert(sizeof(struct comet_name) == 32, "comet_name layout");
 _Static_assert(sizeof(struct comet_net_key) == 28, "comet_net_key layout");
-_Static_assert(sizeof(struct comet_instance) == 408, "comet_instance layout");
+_Static_assert(sizeof(struct comet_instance) == 664, "comet_instance layout");
 _Static_assert((int)_COMET_MAP_MAX <= COMET_INSTANCE_MAPS, "comet_instance has room for the maps");
 _Static_assert(sizeof(struct comet_event) == 88, "comet_event layout");
 _Static_assert(sizeof(struct comet_addr) == 144, "comet_addr layout");

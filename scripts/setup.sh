@@ -18,7 +18,7 @@ END
 
 build=(
 	gcc make clang llvm bpftool libbpf-dev libelf-dev zlib1g-dev libyaml-dev libjansson-dev
-	libcap-ng-dev libseccomp-dev libsqlite3-dev pkg-config scdoc
+	libcap-ng-dev libsqlite3-dev pkg-config scdoc
 )
 demo=(python3 openssl mount util-linux)
 # libclang-rt: sanitizers and libFuzzer; kmod and fdisk: depmod and sfdisk, for the VM's disk

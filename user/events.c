@@ -3,6 +3,8 @@
 #include "user/events.h"
 
 #include <arpa/inet.h>
+#include <cap-ng.h>
+#include <ctype.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -50,6 +52,22 @@ static const char *const op_names[] = {
 	[COMET_OP_BPF] = "bpf",
 	[COMET_OP_PTRACE] = "ptrace",
 	[COMET_OP_SIGNAL] = "signal",
+	[COMET_OP_UTIMES] = "utimes",
+	[COMET_OP_SETXATTR] = "setxattr",
+	[COMET_OP_GETXATTR] = "getxattr",
+	[COMET_OP_IOCTL] = "ioctl",
+	[COMET_OP_NOTIFY] = "notify",
+	[COMET_OP_RECEIVE] = "receive",
+	[COMET_OP_SETID] = "setid",
+	[COMET_OP_LISTEN] = "listen",
+	[COMET_OP_BIND] = "bind",
+	[COMET_OP_SCHEDULE] = "schedule",
+	[COMET_OP_RLIMIT] = "rlimit",
+	[COMET_OP_CAPABILITY] = "capability",
+	[COMET_OP_PERF] = "perf_event_open",
+	[COMET_OP_KEY] = "key",
+	[COMET_OP_SYSLOG] = "syslog",
+	[COMET_OP_IO_URING] = "io_uring",
 };
 _Static_assert(COMET_ARRAY_SIZE(op_names) == _COMET_OP_MAX, "a name for each operation");
 
@@ -208,6 +226,20 @@ static void put_addr(struct comet_violation *v, const struct comet_addr *addr)
 	}
 }
 
+/* As in capabilities(7). */
+static void put_capability(char *text, size_t size, __u64 value)
+{
+	const char *name = value < 64 ? capng_capability_to_name((unsigned int)value) : NULL;
+	size_t i;
+
+	if (name)
+		snprintf(text, size, "CAP_%s", name);
+	else
+		snprintf(text, size, "capability %llu", (unsigned long long)value);
+	for (i = 4; name && text[i]; i++)
+		text[i] = (char)toupper((unsigned char)text[i]);
+}
+
 static void put_value(struct comet_violation *v, __u64 value)
 {
 	enum comet_op op = (enum comet_op)v->head.op;
@@ -225,6 +257,10 @@ static void put_value(struct comet_violation *v, __u64 value)
 		snprintf(text, sizeof(text), "pid %llu", (unsigned long long)value);
 	else if (op == COMET_OP_BPF)
 		snprintf(text, sizeof(text), "bpf command %llu", (unsigned long long)value);
+	else if (op == COMET_OP_CAPABILITY)
+		put_capability(text, sizeof(text), value);
+	else if (op == COMET_OP_SCHEDULE || op == COMET_OP_RLIMIT)
+		snprintf(text, sizeof(text), "pid %llu", (unsigned long long)value);
 	else if (op == COMET_OP_CGROUP_MOVE)
 		snprintf(text, sizeof(text), "cgroup %llu", (unsigned long long)value);
 	else

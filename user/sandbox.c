@@ -10,7 +10,6 @@
 #include <linux/keyctl.h>
 #include <linux/sched.h>
 #include <sched.h>
-#include <seccomp.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -122,68 +121,6 @@ int comet_sandbox_shed(void)
 	return 0;
 }
 
-/* The same calls in the other calling conventions that this kernel may take. */
-static int add_conventions(scmp_filter_ctx filter)
-{
-	int err = 0;
-
-#ifdef __x86_64__
-	err = seccomp_arch_add(filter, SCMP_ARCH_X86);
-	if (err == 0)
-		err = seccomp_arch_add(filter, SCMP_ARCH_X32);
-#elif defined(__aarch64__)
-	err = seccomp_arch_add(filter, SCMP_ARCH_ARM);
-#endif
-	return err;
-}
-
-/*
- * TIOCSTI and TIOCLINUX put characters into the terminal's input, where the operator's shell would
- * read and execute them after the run; also into one that the agent made its own terminal. The
- * kernel looks at the low 32 bits only.
- */
-static int forbid_typing(scmp_filter_ctx filter)
-{
-	static const unsigned int requests[] = { TIOCSTI, TIOCLINUX };
-	int err = 0;
-	size_t i;
-
-	for (i = 0; err == 0 && i < COMET_ARRAY_SIZE(requests); i++)
-		err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1,
-				       SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffffU, requests[i]));
-	return err;
-}
-
-/* The keys of a user are the same inside and outside of the run. */
-static int forbid_keys(scmp_filter_ctx filter)
-{
-	static const int calls[] = { SCMP_SYS(add_key), SCMP_SYS(keyctl), SCMP_SYS(request_key) };
-	int err = 0;
-	size_t i;
-
-	for (i = 0; err == 0 && i < COMET_ARRAY_SIZE(calls); i++)
-		err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), calls[i], 0);
-	return err;
-}
-
-static int filter_calls(void)
-{
-	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
-	int err;
-
-	if (!filter)
-		return -ENOMEM;
-	err = add_conventions(filter);
-	if (err == 0)
-		err = forbid_keys(filter);
-	if (err == 0)
-		err = forbid_typing(filter);
-	if (err == 0)
-		err = seccomp_load(filter);
-	seccomp_release(filter);
-	return err;
-}
-
 static void choose_capabilities(const struct comet_account *account)
 {
 	size_t i;
@@ -222,8 +159,5 @@ int comet_sandbox_drop(const struct comet_account *account, const char **step)
 	if (capng_apply(CAPNG_SELECT_CAPS) < 0 || capng_apply(CAPNG_SELECT_AMBIENT) < 0)
 		return -EPERM;
 	*step = "set no_new_privs";
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		return -errno;
-	*step = "filter system calls";
-	return filter_calls();
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -errno : 0;
 }

@@ -17,7 +17,7 @@
 static void event_fields_stand_where_version_1_put_them(void **state)
 {
 	(void)state;
-	assert_int_equal(COMET_WIRE_VERSION, 1);
+	assert_int_equal(COMET_WIRE_VERSION, 2);
 	assert_offset(comet_event, version, 0);
 	assert_offset(comet_event, policy, 4);
 	assert_offset(comet_event, sequence, 8);

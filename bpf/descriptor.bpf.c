@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What may be done with a descriptor that others opened, or that speaks to others?
+ *
+ * file_receive: a descriptor that comes over a UNIX socket, or by pidfd_getfd, is judged as if the
+ *   receiver opened it: what it may not open it does not get (recvmsg(2) then gives none).
+ * file_fcntl: the owner of a descriptor gets signals, as many and as deadly as its setter likes.
+ */
+#include "bpf/decide.bpf.h"
+
+#define F_SETOWN 8
+#define F_SETOWN_EX 15
+
+/* A socket of another's making may be connected to where this run may not. UNIX: see the manual. */
+static __always_inline bool comet_is_foreign(const struct comet_layers *layers, struct file *file)
+{
+	struct socket *socket = file->private_data;
+	struct sock *sk = BPF_CORE_READ(socket, sk);
+	__u64 id = BPF_CORE_READ(sk, sk_cgrp_data.cgroup, kn, id);
+
+	if (BPF_CORE_READ(sk, __sk_common.skc_family) == AF_UNIX)
+		return false;
+	return !comet_held_alike(layers, bpf_map_lookup_elem(&comet_layers, &id));
+}
+
+SEC("lsm/file_receive")
+int BPF_PROG(comet_file_receive, struct file *file, int ret)
+{
+	struct comet_layers *layers;
+	struct comet_request request = { .op = COMET_OP_RECEIVE };
+	unsigned int mode;
+	unsigned int type;
+
+	if (ret)
+		return ret;
+	layers = comet_layers_current();
+	if (!layers)
+		return 0;
+	mode = file->f_mode;
+	type = file->f_inode->i_mode & S_IFMT;
+	comet_request_path(&request, &file->f_path);
+	if (type == S_IFSOCK) {
+		if (!comet_is_foreign(layers, file))
+			return 0;
+		return comet_verdict(comet_refuse_value(layers, COMET_SURFACE_EGRESS,
+							COMET_OP_RECEIVE, EACCES, 0));
+	}
+	/* What it leads to is judged when it is opened through it. */
+	if (mode & FMODE_PATH)
+		return 0;
+	if (mode & FMODE_READ)
+		request.need |= COMET_FS_READ;
+	if (mode & FMODE_WRITE)
+		request.need |= COMET_FS_WRITE;
+	if (!request.need)
+		request.need = COMET_FS_READ | COMET_FS_WRITE;
+	if (type == S_IFCHR || type == S_IFBLK)
+		request.need |= COMET_FS_DEVICE;
+	return comet_verdict(comet_decide_file(layers, &request));
+}
+
+/* The caller's own number, or its group's with a minus, as its pid namespace counts. */
+static __always_inline bool comet_is_own(long number)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pid *own = BPF_CORE_READ(task, group_leader, thread_pid);
+	struct pid *group = BPF_CORE_READ(task, signal, pids[PIDTYPE_PGID]);
+	unsigned int level = BPF_CORE_READ(own, level);
+	int nr = 0;
+
+	if (level > 32)
+		return false;
+	bpf_core_read(&nr, sizeof(nr), &own->numbers[level].nr);
+	if (number == nr)
+		return true;
+	bpf_core_read(&nr, sizeof(nr), &group->numbers[level].nr);
+	return number == -(long)nr;
+}
+
+SEC("lsm/file_fcntl")
+int BPF_PROG(comet_file_fcntl, struct file *file, unsigned int command, unsigned long argument,
+	     int ret)
+{
+	struct comet_layers *layers;
+
+	if (ret)
+		return ret;
+	if (command != F_SETOWN && command != F_SETOWN_EX)
+		return 0;
+	layers = comet_layers_current();
+	if (!layers)
+		return 0;
+	/* The number that F_SETOWN_EX names stands in memory that another thread can change. */
+	if (command == F_SETOWN && (!argument || comet_is_own((int)argument)))
+		return 0;
+	return comet_verdict(comet_refuse_value(layers, COMET_SURFACE_IPC, COMET_OP_SIGNAL, EPERM,
+						0));
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Which roads lead to another process? Inside the run all are free; outside there is nobody whom a
+ * governed process may trace, signal, starve or hurry. Inside is: held by at least the same layers.
+ */
+#include "bpf/member.bpf.h"
+#include "bpf/report.bpf.h"
+
+static __noinline int comet_ask_task(struct task_struct *task, __u8 op, __u64 value)
+{
+	struct comet_layers *layers = comet_layers_current();
+
+	if (!layers || comet_held_alike(layers, comet_layers_of(task->cgroups->dfl_cgrp)))
+		return 0;
+	return comet_verdict(comet_refuse_value(layers, COMET_SURFACE_IPC, op, EPERM, value));
+}
+
+/* Also /proc/PID/mem, environ, maps, fd and root, process_vm_readv, pidfd_getfd and kcmp. */
+SEC("lsm/ptrace_access_check")
+int BPF_PROG(comet_ptrace_access_check, struct task_struct *task, unsigned int mode, int ret)
+{
+	struct comet_layers *layers;
+
+	if (ret)
+		return ret;
+	layers = comet_layers_current();
+	if (!layers || comet_held_alike(layers, comet_layers_of(task->cgroups->dfl_cgrp)))
+		return 0;
+	/* The kernel asks for itself what to show, of /proc/PID/stat, say. */
+	if (mode & PTRACE_MODE_NOAUDIT)
+		return -EPERM;
+	return comet_verdict(comet_refuse_value(layers, COMET_SURFACE_IPC, COMET_OP_PTRACE, EPERM,
+						task->tgid));
+}
+
+/* A tracer may stop its tracee and speak through it: it must be held as well. */
+SEC("lsm/ptrace_traceme")
+int BPF_PROG(comet_ptrace_traceme, struct task_struct *parent, int ret)
+{
+	return ret ? ret : comet_ask_task(parent, COMET_OP_PTRACE, parent->tgid);
+}
+
+/* Called for what a process sends; what the kernel sends of its own accord does not come by. */
+SEC("lsm/task_kill")
+int BPF_PROG(comet_task_kill, struct task_struct *task, struct kernel_siginfo *info, int signal,
+	     const struct cred *cred, int ret)
+{
+	return ret ? ret : comet_ask_task(task, COMET_OP_SIGNAL, signal);
+}
+
+SEC("lsm/task_setnice")
+int BPF_PROG(comet_task_setnice, struct task_struct *task, int nice, int ret)
+{
+	return ret ? ret : comet_ask_task(task, COMET_OP_SCHEDULE, task->tgid);
+}
+
+SEC("lsm/task_setioprio")
+int BPF_PROG(comet_task_setioprio, struct task_struct *task, int priority, int ret)
+{
+	return ret ? ret : comet_ask_task(task, COMET_OP_SCHEDULE, task->tgid);
+}
+
+/* Policy, priority and affinity. */
+SEC("lsm/task_setscheduler")
+int BPF_PROG(comet_task_setscheduler, struct task_struct *task, int ret)
+{
+	return ret ? ret : comet_ask_task(task, COMET_OP_SCHEDULE, task->tgid);
+}
+
+/* migrate_pages, move_pages */
+SEC("lsm/task_movememory")
+int BPF_PROG(comet_task_movememory, struct task_struct *task, int ret)
+{
+	return ret ? ret : comet_ask_task(task, COMET_OP_SCHEDULE, task->tgid);
+}
+
+SEC("lsm/task_setrlimit")
+int BPF_PROG(comet_task_setrlimit, struct task_struct *task, unsigned int resource,
+	     struct rlimit *limit, int ret)
+{
+	return ret ? ret : comet_ask_task(task, COMET_OP_RLIMIT, task->tgid);
+}
