@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which rule decides on one path, one destination, one program? The parts of explain.h. */
+/* Which rule decides on one path, destination, program or port? The parts of explain.h. */
 #ifndef COMET_ASK_H
 #define COMET_ASK_H
 
@@ -15,6 +15,8 @@ int comet_ask_egress(const struct comet_policy *policy, const char *target,
 		     struct comet_answer *answer, struct comet_error *error);
 int comet_ask_exec(const struct comet_policy *policy, const char *program,
 		   struct comet_answer *answer, struct comet_error *error);
+int comet_ask_serve(const struct comet_policy *policy, const char *port,
+		    struct comet_answer *answer, struct comet_error *error);
 
 /* Appends a sentence to the answer's note. 0 or -ENOMEM. */
 int comet_answer_add_note(struct comet_answer *answer, const char *format, ...)

@@ -37,6 +37,7 @@ static const struct {
 	{ "syscalls", FAMILY_NONE },  { "llm", FAMILY_NONE },
 	{ "memory", FAMILY_NONE },    { "secrets", FAMILY_NONE },
 	{ "resources", FAMILY_NONE }, { "determinism_tier", FAMILY_NONE },
+	{ "serve", FAMILY_NONE },
 };
 
 static enum family family_of(const struct comet_node *key)
@@ -133,8 +134,8 @@ static int decode_block(struct comet_report *report, const struct comet_node *no
 				 comet_decode_first(&error));
 }
 
-static int read_family(struct comet_report *report, const struct comet_node *node,
-		       const struct comet_value *go, enum family family)
+static int read_words(struct comet_report *report, const struct comet_node *node,
+		      const struct comet_value *go, enum family family)
 {
 	struct comet_manifest *manifest = report->manifest;
 	struct comet_value spec;
@@ -159,6 +160,26 @@ static int read_family(struct comet_report *report, const struct comet_node *nod
 	return comet_block_read_typed(report, go, false);
 }
 
+static int read_family(struct comet_report *report, const struct comet_node *node,
+		       const struct comet_value *go, enum family family)
+{
+	int r = read_words(report, node, go, family);
+
+	return r < 0 ? r : comet_block_read_serve(report, node);
+}
+
+/* In upstream's own words, where nothing else has said yet that it reads less. */
+static int warn_serve(struct comet_report *report, const struct comet_map *map)
+{
+	const struct comet_pair *serve = comet_map_find(map, "serve");
+
+	if (!serve)
+		return 0;
+	return comet_report_warn(
+		report, serve->key,
+		"only Comet reads \"serve\": upstream does not know it, and holds no agent to it");
+}
+
 int comet_block_read(struct comet_report *report, const struct comet_value *go)
 {
 	const struct comet_node *first;
@@ -175,8 +196,10 @@ int comet_block_read(struct comet_report *report, const struct comet_value *go)
 		r = find_family(report, &map, &family, &first);
 	if (r < 0)
 		return r;
-	if (family != FAMILY_SPEC && family != FAMILY_SEED)
-		return read_family(report, go->node, go, family);
+	if (family != FAMILY_SPEC && family != FAMILY_SEED) {
+		r = warn_serve(report, &map);
+		return r < 0 ? r : read_family(report, go->node, go, family);
+	}
 
 	r = warn_deny_all(report, first);
 	if (r < 0)

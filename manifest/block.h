@@ -30,6 +30,8 @@ int comet_seed_read(struct comet_report *report, const struct comet_document *do
 /* The grants of a decoded block, and the keys that all dialects share; is_spec: dotted keys. */
 int comet_block_read_typed(struct comet_report *report, const struct comet_value *block,
 			   bool is_spec);
+/* `serve`, which only Comet reads; in the words of the dialect that was found before. */
+int comet_block_read_serve(struct comet_report *report, const struct comet_node *block);
 /* Only the keys that all dialects share: exec, resources, determinism_tier, ... */
 int comet_block_read_shared(struct comet_report *report, const struct comet_value *block);
 

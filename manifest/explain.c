@@ -21,6 +21,7 @@ static const struct {
 	{ { "fs.write", "fs_write", NULL }, COMET_SURFACE_FS_WRITE },
 	{ { "egress", "network.out", "network_out" }, COMET_SURFACE_EGRESS },
 	{ { "exec", NULL, NULL }, COMET_SURFACE_EXEC },
+	{ { "serve", NULL, NULL }, COMET_SURFACE_SERVE },
 };
 
 const char *comet_explain_surface(enum comet_surface surface)
@@ -46,7 +47,7 @@ static int surface_from_str(const char *text, enum comet_surface *surface,
 	}
 	return comet_error_set(
 		error, EINVAL,
-		"there is no surface \"%s\" to ask about; expected fs.read, fs.write, egress or exec",
+		"there is no surface \"%s\" to ask about; expected fs.read, fs.write, egress, exec or serve",
 		comet_quote(text, strlen(text), quoted, sizeof(quoted)));
 }
 
@@ -78,6 +79,8 @@ static int ask(const struct comet_policy *policy, const char *resource, struct c
 		return comet_ask_egress(policy, resource, answer, error);
 	if (answer->surface == COMET_SURFACE_EXEC)
 		return comet_ask_exec(policy, resource, answer, error);
+	if (answer->surface == COMET_SURFACE_SERVE)
+		return comet_ask_serve(policy, resource, answer, error);
 	return comet_ask_path(policy, resource, answer, error);
 }
 

@@ -25,10 +25,11 @@ struct comet_answer {
 };
 
 /*
- * Is the access allowed? surface is fs.read, fs.write, egress or exec (or the manifest's key for
- * it), resource a path, host:port/protocol or a program. Paths are asked for as text and, where
- * they exist here, as what they lead to. -EINVAL with a sentence for a question that has no
- * answer, -ENOMEM; the answer is then unchanged. To be cleared with comet_answer_clear().
+ * Is the access allowed? surface is fs.read, fs.write, egress, exec or serve (or the manifest's key
+ * for it), resource a path, host:port/protocol, a program or port/protocol. Paths are asked for as
+ * text and, where they exist here, as what they lead to. -EINVAL with a sentence for a question
+ * that has no answer, -ENOMEM; the answer is then unchanged. To be cleared with
+ * comet_answer_clear().
  */
 int comet_explain_query(const struct comet_manifest *manifest, const struct comet_policy *policy,
 			const char *surface, const char *resource, struct comet_answer *answer,

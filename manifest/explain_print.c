@@ -113,6 +113,8 @@ static void measure(struct printer *p)
 		widen(p, m->fs_write[i].text);
 	for (size_t i = 0; i < m->n_exec; i++)
 		widen(p, m->exec[i].text);
+	for (size_t i = 0; i < m->n_serve; i++)
+		widen(p, comet_port_format(&m->serve[i].port, text));
 }
 
 static void print_nothing(const struct printer *p, size_t n)
@@ -147,6 +149,11 @@ static void print_declared(const struct printer *p)
 	print_entries(p, m->fs_write, m->n_fs_write);
 	heading(p, "exec", "programs it may start besides the one that comet run starts");
 	print_entries(p, m->exec, m->n_exec);
+	heading(p, "serve", "ports it may listen on");
+	print_nothing(p, m->n_serve);
+	for (size_t i = 0; i < m->n_serve; i++)
+		print_grant(p, comet_port_format(&m->serve[i].port, text), &m->serve[i].location,
+			    NULL);
 }
 
 static const char *access_str(uint32_t access)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "manifest/port.h"
 #include "manifest/target.h"
 
 #define HTTPS_PORT 443
@@ -194,6 +195,23 @@ static void put_egress(struct output *out, const struct words *dialect,
 	    protocol_word(dialect, target));
 }
 
+/* The socket's address plays no part: "0.0.0.0:8080/tcp" is fixed as "8080/tcp" is. */
+static int put_serve(struct output *out, const char *resource)
+{
+	struct comet_target target;
+	struct comet_port port;
+
+	if (comet_target_parse(resource, &target, NULL) == 0) {
+		port.number = target.port;
+		port.transport = (uint8_t)comet_protocol_transport(target.protocol);
+	} else if (comet_port_parse(resource, strlen(resource), &port) < 0 || port.number == 0) {
+		return -EINVAL;
+	}
+	put(out, "capabilities:\n  serve:\n    - %u%s", port.number,
+	    port.transport == IPPROTO_UDP ? "/udp" : "");
+	return 0;
+}
+
 static void put_item(struct output *out, const char *map, const char *key, const char *text)
 {
 	put(out, "capabilities:\n");
@@ -248,6 +266,7 @@ static int put_fix(struct output *out, const struct words *dialect, enum comet_s
 		put_item(out, NULL, dialect->exec, resource);
 		return 0;
 	case COMET_SURFACE_SERVE:
+		return put_serve(out, resource);
 	case COMET_SURFACE_TIME:
 	case COMET_SURFACE_KERNEL:
 	case _COMET_SURFACE_MAX:
@@ -264,13 +283,12 @@ const char *comet_explain_unfixable(enum comet_dialect dialect, enum comet_surfa
 	case COMET_SURFACE_FS_READ:
 	case COMET_SURFACE_FS_WRITE:
 	case COMET_SURFACE_IPC:
+	case COMET_SURFACE_SERVE:
 		return NULL;
 	case COMET_SURFACE_EXEC:
 		if ((unsigned int)dialect < _COMET_DIALECT_MAX && words[dialect].exec)
 			return NULL;
 		return "this dialect has no entry for programs: only the program that comet run starts is allowed (a soyapack.v0 manifest can list others under exec)";
-	case COMET_SURFACE_SERVE:
-		return "this build reads no entry for listening on a port";
 	case COMET_SURFACE_TIME:
 		return "no manifest can grant setting the clock";
 	case COMET_SURFACE_KERNEL:

@@ -14,8 +14,8 @@
 /*
  * Writes the YAML in the words of the dialect, from `capabilities:` down, lines separated by and
  * not ending in a newline. resource as in events and questions: a path, `host:port/protocol`
- * ([v6]:port/protocol), a host name (dns: entered for 443/https), a program, and for ipc the
- * path of a UNIX socket.
+ * ([v6]:port/protocol), a host name (dns: entered for 443/https), a program, for ipc the path of a
+ * UNIX socket, and for serve `port/protocol` or the socket's own address.
  *
  * -EOPNOTSUPP: no entry of that dialect can allow it; -EINVAL: resource is none of the above;
  * -EILSEQ: the resource is not UTF-8, which YAML cannot hold; -ENOBUFS: the buffer is too small.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Can this entry be enforced exactly? Then it goes into the manifest; else it is refused. */
 #include <ctype.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -272,4 +273,25 @@ int comet_grant_exec(struct comet_report *report, const struct comet_node *node,
 			report, node,
 			"expected the name of a program or an absolute path, found \"%s\"", quoted);
 	return add_entry(report, node, text, &manifest->exec, &manifest->n_exec);
+}
+
+int comet_grant_serve(struct comet_report *report, const struct comet_node *node,
+		      const struct comet_port *port)
+{
+	struct comet_manifest *manifest = report->manifest;
+	struct comet_serve *serve;
+
+	serve = grow(report->arena, manifest->serve, manifest->n_serve, sizeof(*serve));
+	if (!serve)
+		return comet_report_no_memory(report);
+	manifest->serve = serve;
+	serve += manifest->n_serve++;
+	serve->port = *port;
+	serve->location = comet_report_locate(report, node);
+	if (port->number != 0)
+		return 0;
+	return comet_report_warn(
+		report, node,
+		"\"*\" lets the agent listen on every %s port (name the ports that are needed)",
+		port->transport == IPPROTO_UDP ? "UDP" : "TCP");
 }

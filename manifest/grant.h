@@ -19,6 +19,8 @@ int comet_grant_write(struct comet_report *report, const struct comet_node *node
 		      size_t size);
 int comet_grant_exec(struct comet_report *report, const struct comet_node *node, const char *text,
 		     size_t size);
+int comet_grant_serve(struct comet_report *report, const struct comet_node *node,
+		      const struct comet_port *port);
 
 /* Refuses a list that is longer than a policy can hold; *fits tells whether to go on. */
 int comet_grant_check_count(struct comet_report *report, const struct comet_node *list,

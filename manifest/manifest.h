@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "manifest/error.h"
+#include "manifest/port.h"
 
 /* Where something stands. file is owned by the manifest; line and column count from 1, 0 = none. */
 struct comet_location {
@@ -57,6 +58,12 @@ struct comet_egress {
 	struct comet_location location;
 };
 
+/* One port that may be listened on. */
+struct comet_serve {
+	struct comet_port port;
+	struct comet_location location;
+};
+
 /* One path or program as written (paths lexically normalised). */
 struct comet_entry {
 	char *text;
@@ -85,6 +92,8 @@ struct comet_manifest {
 	size_t n_egress;
 	struct comet_entry *fs_read, *fs_write, *exec;
 	size_t n_fs_read, n_fs_write, n_exec;
+	struct comet_serve *serve;
+	size_t n_serve;
 
 	struct comet_warning *warnings;
 	size_t n_warnings;

@@ -52,7 +52,15 @@ static int compare_execs(const void *left, const void *right)
 	return strcmp(a->program, b->program);
 }
 
-/* What merge() must know of the three kinds of rules. */
+static int compare_serves(const void *left, const void *right)
+{
+	const struct comet_serve_rule *a = left, *b = right;
+	int r = compare_numbers(a->port.transport, b->port.transport);
+
+	return r ? r : compare_numbers(a->port.number, b->port.number);
+}
+
+/* What merge() must know of the four kinds of rules. */
 struct kind {
 	size_t size;
 	size_t text;   /* offset of the string that the rule owns */
@@ -67,6 +75,7 @@ struct kind {
 static const struct kind path_kind = KIND(struct comet_path_rule, path, compare_paths);
 static const struct kind net_kind = KIND(struct comet_net_rule, host, compare_nets);
 static const struct kind exec_kind = KIND(struct comet_exec_rule, program, compare_execs);
+static const struct kind serve_kind = KIND(struct comet_serve_rule, text, compare_serves);
 
 static char **text_of(const struct kind *kind, char *rule)
 {
@@ -119,12 +128,15 @@ int comet_policy_merge(struct comet_policy *policy, struct comet_error *error)
 		most = policy->n_nets;
 	if (policy->n_execs > most)
 		most = policy->n_execs;
+	if (policy->n_serves > most)
+		most = policy->n_serves;
 	order = calloc(most + 1, sizeof(*order));
 	if (!order)
 		return comet_error_set(error, ENOMEM, "out of memory");
 	policy->n_paths = merge(&path_kind, policy->paths, policy->n_paths, order);
 	policy->n_nets = merge(&net_kind, policy->nets, policy->n_nets, order);
 	policy->n_execs = merge(&exec_kind, policy->execs, policy->n_execs, order);
+	policy->n_serves = merge(&serve_kind, policy->serves, policy->n_serves, order);
 	free(order);
 	return 0;
 }

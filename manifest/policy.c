@@ -348,6 +348,23 @@ static int add_execs(struct comet_policy *policy, const struct comet_manifest *m
 	return 0;
 }
 
+static int add_serves(struct comet_policy *policy, const struct comet_manifest *manifest,
+		      struct comet_error *error)
+{
+	for (size_t i = 0; i < manifest->n_serve; i++) {
+		struct comet_serve_rule rule = {
+			.port = manifest->serve[i].port,
+			.source = COMET_SOURCE_MANIFEST,
+			.location = manifest->serve[i].location,
+		};
+		int r = comet_policy_add_serve(policy, &rule, error);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 int comet_policy_compile(const struct comet_manifest *manifest,
 			 const struct comet_policy_options *options, struct comet_policy **policy,
 			 struct comet_error *error)
@@ -370,6 +387,8 @@ int comet_policy_compile(const struct comet_manifest *manifest,
 		r = add_nets(made, manifest, options, error);
 	if (r == 0)
 		r = add_execs(made, manifest, error);
+	if (r == 0)
+		r = add_serves(made, manifest, error);
 	if (r == 0)
 		r = comet_policy_merge(made, error);
 	if (r == 0)

@@ -60,6 +60,13 @@ struct comet_exec_rule {
 	struct comet_location location;
 };
 
+struct comet_serve_rule {
+	char *text; /* "8080/tcp"; "*" stands for every port */
+	struct comet_port port;
+	enum comet_source source;
+	struct comet_location location;
+};
+
 struct comet_policy {
 	char *pack; /* "name@version" */
 	struct comet_path_rule *paths;
@@ -68,6 +75,8 @@ struct comet_policy {
 	size_t n_nets;
 	struct comet_exec_rule *execs;
 	size_t n_execs;
+	struct comet_serve_rule *serves;
+	size_t n_serves;
 };
 
 /*
@@ -97,6 +106,9 @@ int comet_policy_add_net(struct comet_policy *policy, const struct comet_net_rul
 			 struct comet_error *error);
 int comet_policy_add_exec(struct comet_policy *policy, const struct comet_exec_rule *rule,
 			  struct comet_error *error);
+/* text is made from the port; that of rule is not looked at. */
+int comet_policy_add_serve(struct comet_policy *policy, const struct comet_serve_rule *rule,
+			   struct comet_error *error);
 
 /*
  * The kernel's verdict on an address, as it stands in the rules: the longest prefix of the exact
@@ -106,6 +118,10 @@ int comet_policy_add_exec(struct comet_policy *policy, const struct comet_exec_r
 const struct comet_net_rule *comet_policy_net_lookup(const struct comet_policy *policy,
 						     uint8_t transport, uint16_t port,
 						     const uint8_t addr[static 16]);
+
+/* The rule that lets that port be listened on: its own, else that of every port; NULL: refused. */
+const struct comet_serve_rule *comet_policy_serve_lookup(const struct comet_policy *policy,
+							 const struct comet_port *port);
 
 /* NULL is fine. */
 void comet_policy_free(struct comet_policy *policy);

@@ -178,6 +178,46 @@ int comet_policy_add_exec(struct comet_policy *policy, const struct comet_exec_r
 	return 0;
 }
 
+int comet_policy_add_serve(struct comet_policy *policy, const struct comet_serve_rule *rule,
+			   struct comet_error *error)
+{
+	struct comet_serve_rule copy = *rule;
+	char text[COMET_PORT_TEXT];
+	int r;
+
+	if (rule->port.number > COMET_PORT_MAX)
+		r = comet_error_set(error, EINVAL, "port %u is above %d", rule->port.number,
+				    COMET_PORT_MAX);
+	else
+		r = reserve((void **)&policy->serves, policy->n_serves, sizeof(*policy->serves),
+			    "serve", error);
+	if (r < 0)
+		return comet_error_locate(error, r, &rule->location);
+	copy.text = strdup(comet_port_format(&rule->port, text));
+	if (!copy.text)
+		return comet_error_set(error, ENOMEM, "out of memory");
+	policy->serves[policy->n_serves++] = copy;
+	return 0;
+}
+
+const struct comet_serve_rule *comet_policy_serve_lookup(const struct comet_policy *policy,
+							 const struct comet_port *port)
+{
+	const struct comet_serve_rule *every = NULL;
+
+	for (size_t i = 0; i < policy->n_serves; i++) {
+		const struct comet_serve_rule *rule = &policy->serves[i];
+
+		if (rule->port.transport != port->transport)
+			continue;
+		if (rule->port.number == port->number)
+			return rule;
+		if (rule->port.number == 0)
+			every = rule;
+	}
+	return every;
+}
+
 /* The narrowest address rule of exactly this port; ALLOW wins over DENY of the same prefix. */
 static const struct comet_net_rule *longest(const struct comet_policy *policy, uint8_t transport,
 					    uint16_t port, const struct comet_prefix *host)
@@ -230,9 +270,12 @@ void comet_policy_free(struct comet_policy *policy)
 		free(policy->nets[i].host);
 	for (size_t i = 0; i < policy->n_execs; i++)
 		free(policy->execs[i].program);
+	for (size_t i = 0; i < policy->n_serves; i++)
+		free(policy->serves[i].text);
 	free(policy->paths);
 	free(policy->nets);
 	free(policy->execs);
+	free(policy->serves);
 	free(policy->pack);
 	free(policy);
 }

@@ -24,7 +24,7 @@ static const char *const top_keys[] = {
 
 static const char *const announced_keys[] = { "secrets", "sla", "signed_by", "compat" };
 
-static const char *const block_keys[] = { "egress", "fs", "determinism_tier" };
+static const char *const block_keys[] = { "egress", "fs", "serve", "determinism_tier" };
 
 /* Duplicate keys, alias bombs, impossible tags: anywhere, also where nobody reads. */
 static int check_whole_tree(struct comet_report *report, const struct comet_node *root)
@@ -331,7 +331,9 @@ static int read_block(struct comet_report *report, const struct comet_map *top)
 		r = require_form(report, &map, "determinism_tier", is_tier,
 				 "read-only, side-effect or unrestricted",
 				 &report->manifest->determinism_tier);
-	return r < 0 ? r : comet_seed_read_grants(report, block->value);
+	if (r == 0)
+		r = comet_seed_read_grants(report, block->value);
+	return r < 0 ? r : comet_block_read_serve(report, block->value);
 }
 
 int comet_seed_read(struct comet_report *report, const struct comet_document *document)

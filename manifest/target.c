@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "manifest/port.h"
 #include "manifest/util.h"
 
-#define PORT_MAX 65535
 #define QUOTE_SIZE 300
 
 static int refuse(const char *text, struct comet_error *error)
@@ -18,21 +18,6 @@ static int refuse(const char *text, struct comet_error *error)
 		error, EINVAL,
 		"\"%s\" is no host:port/protocol; examples: api.example.com:443/https, 10.0.0.1:53/udp, [2001:db8::1]:443/tcp",
 		comet_quote(text, strlen(text), quoted, sizeof(quoted)));
-}
-
-/* 0 for anything but 1..65535 in plain decimal digits. */
-static unsigned int parse_port(const char *text, size_t len)
-{
-	unsigned int port = 0;
-
-	if (len == 0 || len > 5 || text[0] == '0')
-		return 0;
-	for (size_t i = 0; i < len; i++) {
-		if (text[i] < '0' || text[i] > '9')
-			return 0;
-		port = port * 10 + (unsigned int)(text[i] - '0');
-	}
-	return port <= PORT_MAX ? port : 0;
 }
 
 /* Where the colon before the port stands; NULL when there is none, or more than one. */
@@ -66,7 +51,7 @@ int comet_target_parse(const char *text, struct comet_target *target, struct com
 	slash = colon ? strchr(colon, '/') : NULL;
 	if (!slash || len == 0 || len >= sizeof(result.host))
 		return refuse(text, error);
-	result.port = parse_port(colon + 1, (size_t)(slash - colon) - 1);
+	result.port = comet_port_number(colon + 1, (size_t)(slash - colon) - 1);
 	if (result.port == 0 || comet_protocol_from_str(slash + 1, &result.protocol) < 0)
 		return refuse(text, error);
 	/* Only ASCII letters have a case in a host name. */

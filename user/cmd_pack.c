@@ -57,6 +57,7 @@ static const struct pack_verb verbs[] = {
 		"    fs.read PATH, fs.write PATH\n"
 		"    egress HOST:PORT/PROTOCOL    [v6]:443/tcp for IPv6\n"
 		"    exec PROGRAM\n"
+		"    serve PORT[/PROTOCOL]        tcp unless it says udp\n"
 		"  --strict  take warnings as errors\n"
 		"  --json    one JSON object on standard output\n\n"
 		"Exit status: 0 allowed or shown, 1 not allowed, 2 usage or manifest not valid.\n\n"

@@ -132,6 +132,24 @@ static json_t *entries_json(const struct comet_entry *entries, size_t n, const c
 	return finish(array, r);
 }
 
+static json_t *serve_json(const struct comet_manifest *manifest)
+{
+	json_t *array = json_array();
+	int r = 0;
+
+	for (size_t i = 0; i < manifest->n_serve; i++) {
+		const struct comet_serve *serve = &manifest->serve[i];
+		const char *protocol = serve->port.transport == IPPROTO_UDP ? "udp" : "tcp";
+		json_t *object = json_object();
+
+		r |= put(object, "port", json_integer(serve->port.number));
+		r |= put(object, "protocol", text_json(protocol));
+		r |= put(object, "location", location_json(&serve->location));
+		r |= json_array_append_new(array, object);
+	}
+	return finish(array, r);
+}
+
 static json_t *access_json(uint32_t access)
 {
 	json_t *array = json_array();
@@ -208,6 +226,7 @@ json_t *comet_pack_json_explain(const struct comet_manifest *manifest,
 	r |= put(object, "fs.write",
 		 entries_json(manifest->fs_write, manifest->n_fs_write, "path"));
 	r |= put(object, "exec", entries_json(manifest->exec, manifest->n_exec, "program"));
+	r |= put(object, "serve", serve_json(manifest));
 	r |= put(object, "home", text_json(home));
 	r |= put(object, "nameservers", nameservers_json(policy));
 	r |= put(object, "base", table_json(COMET_SOURCE_BASE));

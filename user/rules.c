@@ -183,12 +183,28 @@ int comet_rules_add_object(struct comet_set *set, __u32 policy,
 	return merge_object(set, policy, identity, &object, error);
 }
 
+static int add_serve(struct comet_set *set, __u32 policy, const struct comet_serve_rule *rule,
+		     __u32 index, struct comet_error *error)
+{
+	struct comet_net_key key = { .prefixlen = COMET_NET_FIXED_BITS,
+				     .policy = policy,
+				     .transport = rule->port.transport,
+				     .use = COMET_NET_SERVE,
+				     .port = (__u16)rule->port.number };
+	struct comet_net net = { .verdict = COMET_NET_ALLOW, .rule = index };
+
+	if (bpf_map_update_elem(set->maps[COMET_MAP_NETS], &key, &net, BPF_ANY))
+		return full(error, "comet_nets");
+	return 0;
+}
+
 static int add_net(struct comet_set *set, __u32 policy, const struct comet_net_rule *rule,
 		   __u32 index, struct comet_error *error)
 {
 	struct comet_net_key key = { .prefixlen = COMET_NET_FIXED_BITS + rule->bits,
 				     .policy = policy,
 				     .transport = rule->transport,
+				     .use = COMET_NET_EGRESS,
 				     .port = rule->port };
 	struct comet_net net = { .verdict = rule->verdict, .rule = index };
 
@@ -225,6 +241,11 @@ int comet_rules_add_nets(struct comet_set *set, __u32 policy, const struct comet
 		if (rule->kind != COMET_HOST_LITERAL && rule->kind != COMET_HOST_ANY)
 			continue;
 		r = add_net(set, policy, rule, (__u32)i, error);
+		if (r)
+			return r;
+	}
+	for (i = 0; i < source->n_serves; i++) {
+		r = add_serve(set, policy, &source->serves[i], (__u32)i, error);
 		if (r)
 			return r;
 	}

@@ -8,7 +8,10 @@
 #include "user/instance.h"
 #include "user/objects.h"
 
-/* Each adds to what the policy has; entries stay on failure, for comet_rules_remove(). */
+/*
+ * Each adds to what the policy has; entries stay on failure, for comet_rules_remove(). The ports to
+ * listen on are among the nets.
+ */
 int comet_rules_add_objects(struct comet_set *set, __u32 policy,
 			    const struct comet_objects *objects, struct comet_error *error);
 int comet_rules_add_nets(struct comet_set *set, __u32 policy, const struct comet_policy *source,

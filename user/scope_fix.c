@@ -15,6 +15,9 @@ static const char *unnameable(const struct comet_violation *v)
 		return "no manifest can grant signals to or tracing of processes outside the run";
 	if (v->head.surface == COMET_SURFACE_IPC && v->requested[0] != '/')
 		return "only a UNIX socket with an absolute path can be granted, under fs.write";
+	if (v->head.surface == COMET_SURFACE_SERVE && strstr(v->requested, ":0/"))
+		return "a port that the kernel chooses cannot be named; bind to a declared one, or "
+		       "declare \"*\" under serve";
 	if (path && v->requested[0] == '(')
 		return "a file that is opened by its handle cannot be named; open it by its path";
 	if (v->head.flags & COMET_EVENT_TRUNCATED)

@@ -169,12 +169,40 @@ static void programs(void **state)
 	assert_refused("exec", "/tmp/sh");
 }
 
+static void ports(void **state)
+{
+	struct comet_serve every[] = { { { 0, IPPROTO_UDP }, AT(60) } };
+	struct comet_manifest other = manifest;
+	struct comet_policy *kept = policy;
+
+	(void)state;
+	assert_allowed("serve", "8080", 50);
+	assert_allowed("serve", "8080/tcp", 50);
+	assert_allowed("serve", "53/udp", 51);
+	assert_refused("serve", "8081");
+	assert_refused("serve", "808");
+	assert_refused("serve", "8080/udp");
+	assert_refused("serve", "53");
+	assert_note("serve", "8081", "EACCES");
+	assert_note("serve", "8080/udp", "declared for TCP, not for UDP");
+	assert_note("serve", "53/tcp", "declared for UDP, not for TCP");
+
+	other.serve = every;
+	other.n_serve = 1;
+	assert_int_equal(comet_policy_compile(&other, NULL, &policy, NULL), 0);
+	assert_allowed("serve", "1/udp", 60);
+	assert_allowed("serve", "65535/udp", 60);
+	assert_refused("serve", "1/tcp");
+	comet_policy_free(policy);
+	policy = kept;
+}
+
 static void questions_without_an_answer(void **state)
 {
 	static const struct {
 		const char *surface, *resource, *part;
 	} rows[] = {
-		{ "fs.raed", "/x", "fs.read, fs.write, egress or exec" },
+		{ "fs.raed", "/x", "fs.read, fs.write, egress, exec or serve" },
 		{ "", "/x", "surface" },
 		{ "fs.read", "x", "absolute" },
 		{ "fs.read", "", "absolute" },
@@ -195,6 +223,16 @@ static void questions_without_an_answer(void **state)
 		{ "egress", "*.cdn.test:443/https", "one host" },
 		{ "egress", "[2001:db8::/32]:443/tcp", "one host" },
 		{ "egress", "127.1:443/tcp", "no address" },
+		{ "serve", "", "no port" },
+		{ "serve", "0", "no port" },
+		{ "serve", "65536", "no port" },
+		{ "serve", "080", "no port" },
+		{ "serve", "8080/", "no port" },
+		{ "serve", "8080/http", "no port" },
+		{ "serve", "8080/TCP", "no port" },
+		{ "serve", "/tcp", "no port" },
+		{ "serve", "*", "no port" },
+		{ "serve", "8080/tcp/udp", "no port" },
 	};
 
 	(void)state;
@@ -222,6 +260,7 @@ int main(void)
 		cmocka_unit_test(destinations),
 		cmocka_unit_test(the_matched_entry_is_shown),
 		cmocka_unit_test(programs),
+		cmocka_unit_test(ports),
 		cmocka_unit_test(questions_without_an_answer),
 	};
 

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,10 @@ static struct comet_entry fs_read[] = {
 static struct comet_entry fs_write[] = { { (char *)"/workdir/out", AT(30) },
 					 { (char *)"/spool/out", AT(31) } };
 static struct comet_entry exec[] = { { (char *)"sh", AT(40) }, { (char *)"no-such-tool", AT(41) } };
+static struct comet_serve serve[] = {
+	{ { 8080, IPPROTO_TCP }, AT(50) },
+	{ { 53, IPPROTO_UDP }, AT(51) },
+};
 
 static struct comet_manifest manifest = {
 	.file = (char *)"soyapack.yaml",
@@ -53,6 +58,8 @@ static struct comet_manifest manifest = {
 	.n_fs_write = N(fs_write),
 	.exec = exec,
 	.n_exec = N(exec),
+	.serve = serve,
+	.n_serve = N(serve),
 };
 static struct comet_policy *policy;
 

@@ -27,6 +27,8 @@ static void every_grant_is_printed_with_its_line(void **state)
 		"  /workdir/inputs         soyapack.yaml:21:9\n",
 		"  /workdir/out            soyapack.yaml:30:9\n",
 		"  no-such-tool            soyapack.yaml:41:9\n",
+		"  8080/tcp                soyapack.yaml:50:9\n",
+		"  53/udp                  soyapack.yaml:51:9\n",
 		"  169.254.169.254     cloud metadata\n",
 		"  127.0.0.53 port 53\n",
 		"    read        /usr\n",
@@ -64,7 +66,7 @@ static void an_empty_manifest_prints_that_nothing_is_declared(void **state)
 	fclose(out);
 	for (const char *at = text; (at = strstr(at, "nothing declared")); at++)
 		n++;
-	assert_int_equal(n, 4);
+	assert_int_equal(n, 5);
 	assert_null(strstr(text, "cloud metadata"));
 	comet_policy_free(made);
 	free(text);

@@ -46,6 +46,14 @@ static void fixes_in_every_dialect(void **state)
 		  "capabilities:\n  exec:\n    - git" },
 		{ COMET_DIALECT_SPEC, COMET_SURFACE_EXEC, "/opt/a/git",
 		  "capabilities:\n  exec:\n    - /opt/a/git" },
+		{ COMET_DIALECT_SEED, COMET_SURFACE_SERVE, "0.0.0.0:8080/tcp",
+		  "capabilities:\n  serve:\n    - 8080" },
+		{ COMET_DIALECT_SPEC, COMET_SURFACE_SERVE, "[::]:53/udp",
+		  "capabilities:\n  serve:\n    - 53/udp" },
+		{ COMET_DIALECT_GO, COMET_SURFACE_SERVE, "127.0.0.1:65535/tcp",
+		  "capabilities:\n  serve:\n    - 65535" },
+		{ COMET_DIALECT_GO, COMET_SURFACE_SERVE, "1/udp",
+		  "capabilities:\n  serve:\n    - 1/udp" },
 		{ COMET_DIALECT_GO, COMET_SURFACE_EXEC, "yes",
 		  "capabilities:\n  exec:\n    - \"yes\"" },
 		{ COMET_DIALECT_GO, COMET_SURFACE_FS_READ, "/a \"b\"\\\n\x1b: #c",
@@ -92,8 +100,8 @@ static void assert_fixed_by(enum comet_dialect dialect, const char *surface, con
 	    comet_policy_compile(fixed, NULL, &made, &error) != 0)
 		fail_msg("%s\n%s", text, error.text);
 	assert_null(fixed->unenforceable);
-	/* A block with nothing but exec shows no dialect. */
-	if (strcmp(surface, "exec") != 0)
+	/* A block with nothing but these shows no dialect. */
+	if (strcmp(surface, "exec") != 0 && strcmp(surface, "serve") != 0)
 		assert_int_equal(fixed->dialect, dialect);
 	assert_int_equal(comet_explain_query(fixed, made, surface, resource, &answer, &error), 0);
 	if (!answer.allowed)
@@ -119,6 +127,8 @@ static void a_fix_does_what_it_says(void **state)
 		{ "exec", "git" },
 		{ "exec", "true" },
 		{ "exec", "/opt/x/true" },
+		{ "serve", "8080" },
+		{ "serve", "53/udp" },
 	};
 
 	(void)state;
@@ -131,6 +141,7 @@ static void a_fix_does_what_it_says(void **state)
 		empty.n_fs_read = 0;
 		empty.n_fs_write = 0;
 		empty.n_exec = 0;
+		empty.n_serve = 0;
 		assert_int_equal(comet_policy_compile(&empty, NULL, &made, NULL), 0);
 		for (size_t i = 0; i < N(questions); i++) {
 			struct comet_answer answer = { 0 };
@@ -161,7 +172,9 @@ static void what_no_manifest_can_fix(void **state)
 		{ COMET_DIALECT_SEED, COMET_SURFACE_EXEC, "git", EOPNOTSUPP },
 		{ COMET_DIALECT_GO, COMET_SURFACE_TIME, "clock_settime", EOPNOTSUPP },
 		{ COMET_DIALECT_GO, COMET_SURFACE_KERNEL, "bpf", EOPNOTSUPP },
-		{ COMET_DIALECT_GO, COMET_SURFACE_SERVE, "0.0.0.0:80/tcp", EOPNOTSUPP },
+		{ COMET_DIALECT_GO, COMET_SURFACE_SERVE, "0.0.0.0:0/tcp", EINVAL },
+		{ COMET_DIALECT_GO, COMET_SURFACE_SERVE, "0.0.0.0:80/sctp", EINVAL },
+		{ COMET_DIALECT_GO, COMET_SURFACE_SERVE, "*", EINVAL },
 		{ _COMET_DIALECT_MAX, COMET_SURFACE_FS_READ, "/x", EOPNOTSUPP },
 		{ COMET_DIALECT_GO, COMET_SURFACE_IPC, "@abstract", EINVAL },
 		{ COMET_DIALECT_GO, COMET_SURFACE_FS_READ, "x", EINVAL },

@@ -114,6 +114,13 @@ static inline char *show(const struct comet_manifest *manifest)
 	show_entries(out, "read", manifest->fs_read, manifest->n_fs_read);
 	show_entries(out, "write", manifest->fs_write, manifest->n_fs_write);
 	show_entries(out, "exec", manifest->exec, manifest->n_exec);
+	for (size_t i = 0; i < manifest->n_serve; i++) {
+		const struct comet_serve *serve = &manifest->serve[i];
+		char port[COMET_PORT_TEXT];
+
+		fprintf(out, "serve %s (%u:%u)\n", comet_port_format(&serve->port, port),
+			serve->location.line, serve->location.column);
+	}
 	for (size_t i = 0; i < manifest->n_warnings; i++)
 		fprintf(out, "warning %u:%u: %s\n", manifest->warnings[i].location.line,
 			manifest->warnings[i].location.column, manifest->warnings[i].text);
