@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Can any bytes crash, hang or leak the reading of a manifest, or break what it promises? */
+#include <netinet/in.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,11 @@ static void check_manifest(const struct comet_manifest *manifest)
 			manifest->fs_write[i].location.line);
 	for (size_t i = 0; i < manifest->n_exec; i++)
 		require(manifest->exec[i].text[0] && manifest->exec[i].location.line);
+	for (size_t i = 0; i < manifest->n_serve; i++)
+		require(manifest->serve[i].port.number <= 65535 &&
+			(manifest->serve[i].port.transport == IPPROTO_TCP ||
+			 manifest->serve[i].port.transport == IPPROTO_UDP) &&
+			manifest->serve[i].location.line);
 	for (size_t i = 0; i < manifest->n_warnings; i++)
 		require(manifest->warnings[i].text[0] && !strchr(manifest->warnings[i].text, '\n'));
 }

@@ -216,6 +216,7 @@ static void everything_is_shown(void **state)
 	assert_says(r.out, "research-summarizer@0.1.0 · Agent · ");
 	assert_says(r.out, "api.openai.com:443/https  " DATA "seed/soyapack.yaml:12:13\n");
 	assert_says(r.out, "/srv/papers               " DATA "seed/soyapack.yaml:25:9\n");
+	assert_says(r.out, "  8080/tcp                  " DATA "seed/soyapack.yaml:29:7\n");
 	assert_says(r.out, "\nname servers: ");
 	assert_says(r.out, "\nbase set: ");
 	assert_says(r.out, "\nquiet set: ");
@@ -239,6 +240,10 @@ static void questions_by_exit_code_and_line(void **state)
 		{ "seed", "egress", "192.168.1.255:53/udp", 0, "soyapack.yaml:18:13\n" },
 		{ "seed", "egress", "192.168.2.0:53/udp", 1, "      protocol: udp\n" },
 		{ "seed", "exec", "git", 1, "no entry for programs" },
+		{ "seed", "serve", "8080", 0, "by 8080/tcp, " DATA "seed/soyapack.yaml:29:7\n" },
+		{ "seed", "serve", "53/udp", 0, "soyapack.yaml:30:7\n" },
+		{ "seed", "serve", "8080/udp", 1, "      serve:\n        - 8080/udp\n" },
+		{ "spec", "serve", "8080", 1, "      serve:\n        - 8080\n" },
 		{ "spec", "egress", "[2001:db8::5]:53/udp", 0, "soyapack.yaml:25:16\n" },
 		{ "spec", "egress", "[2001:db9::]:53/udp", 1, "      network.out:\n" },
 		{ "spec", "fs.write", "/workdir/out", 0, "soyapack.yaml:29:9\n" },
@@ -288,6 +293,13 @@ static void the_same_as_json(void **state)
 	assert_true(json_array_size(json_object_get(object, "base")) > 50);
 	assert_true(json_array_size(json_object_get(object, "quiet")) > 10);
 	assert_true(json_array_size(json_object_get(object, "canaries")) > 10);
+	json_decref(object);
+
+	run(&r, "explain", "--json", DATA "seed", NULL);
+	assert_int_equal(r.code, 0);
+	object = parse(&r);
+	assert_int_equal(json_array_size(json_object_get(object, "serve")), 2);
+	assert_says(r.out, "{\"port\":53,\"protocol\":\"udp\",");
 	json_decref(object);
 
 	run(&r, "explain", "--json", DATA "go", "fs.write", "/a\"\n\xff", NULL);

@@ -117,6 +117,50 @@ static void one_path_read_and_written_is_two_rules(void **state)
 	comet_policy_free(policy);
 }
 
+/* 0: nothing lets it be listened on. */
+static unsigned int line_of_port(const struct comet_policy *policy, unsigned int number,
+				 uint8_t transport)
+{
+	const struct comet_port port = { number, transport };
+	const struct comet_serve_rule *rule = comet_policy_serve_lookup(policy, &port);
+
+	return rule ? rule->location.line : 0;
+}
+
+static void ports_to_listen_on(void **state)
+{
+	struct comet_serve serve[] = {
+		{ { 8080, IPPROTO_TCP }, AT(40) }, { { 53, IPPROTO_UDP }, AT(41) },
+		{ { 8080, IPPROTO_TCP }, AT(42) }, { { 8080, IPPROTO_UDP }, AT(43) },
+		{ { 0, IPPROTO_UDP }, AT(44) },
+	};
+	struct comet_manifest m = manifest_with_egress(NULL, 0);
+	struct comet_policy *policy;
+
+	(void)state;
+	m.serve = serve;
+	m.n_serve = N(serve);
+	policy = compile(&m, NULL);
+	assert_int_equal(policy->n_nets, 0);
+	assert_int_equal(policy->n_serves, 4);
+	assert_int_equal(policy->serves[0].location.line, 40);
+	assert_string_equal(policy->serves[0].text, "8080/tcp");
+	assert_string_equal(policy->serves[2].text, "8080/udp");
+	assert_string_equal(policy->serves[3].text, "*/udp");
+	for (size_t i = 0; i < policy->n_serves; i++)
+		assert_int_equal(policy->serves[i].source, COMET_SOURCE_MANIFEST);
+	/* The port's own rule is named before that of every port. */
+	assert_int_equal(line_of_port(policy, 8080, IPPROTO_UDP), 43);
+	assert_int_equal(line_of_port(policy, 8081, IPPROTO_UDP), 44);
+	assert_int_equal(line_of_port(policy, 8080, IPPROTO_TCP), 40);
+	assert_int_equal(line_of_port(policy, 8081, IPPROTO_TCP), 0);
+	assert_int_equal(line_of_port(policy, 53, IPPROTO_TCP), 0);
+	comet_policy_free(policy);
+
+	serve[1].port.number = 65536;
+	assert_not_compiled(&m, NULL, EINVAL, "soyapack.yaml:41:9: port 65536 is above 65535");
+}
+
 static void faults_are_told_with_their_place(void **state)
 {
 	struct comet_egress egress[] = { { (char *)"10.1.2.3/8", 443, COMET_PROTOCOL_HTTPS,
@@ -263,6 +307,7 @@ int main(void)
 		cmocka_unit_test(workdir_is_always_readable_and_never_writable),
 		cmocka_unit_test(equal_entries_are_one_and_the_manifest_keeps_the_line),
 		cmocka_unit_test(one_path_read_and_written_is_two_rules),
+		cmocka_unit_test(ports_to_listen_on),
 		cmocka_unit_test(faults_are_told_with_their_place),
 		cmocka_unit_test(programs),
 		cmocka_unit_test(limits_of_paths),

@@ -120,6 +120,10 @@ static void the_fix_speaks_the_dialect_of_the_manifest(void **state)
 		   "capabilities:\n  exec:\n    - /usr/bin/id");
 	assert_fix(COMET_DIALECT_GO, COMET_SURFACE_IPC, COMET_TAIL_ADDR, "/run/docker.sock",
 		   "capabilities:\n  fs_write:\n    - /run/docker.sock");
+	assert_fix(COMET_DIALECT_GO, COMET_SURFACE_SERVE, COMET_TAIL_ADDR, "0.0.0.0:8080/tcp",
+		   "capabilities:\n  serve:\n    - 8080");
+	assert_fix(COMET_DIALECT_SEED, COMET_SURFACE_SERVE, COMET_TAIL_ADDR, "[::]:53/udp",
+		   "capabilities:\n  serve:\n    - 53/udp");
 }
 
 static void where_no_manifest_can_the_fix_is_a_sentence(void **state)
@@ -135,6 +139,9 @@ static void where_no_manifest_can_the_fix_is_a_sentence(void **state)
 		   "no manifest can grant signals to or tracing of processes outside the run");
 	assert_fix(COMET_DIALECT_GO, COMET_SURFACE_EGRESS, COMET_TAIL_ADDR,
 		   "192.0.2.1:1/protocol 99", "no entry of a manifest can name this resource");
+	assert_fix(COMET_DIALECT_GO, COMET_SURFACE_SERVE, COMET_TAIL_ADDR, "[::]:0/tcp",
+		   "a port that the kernel chooses cannot be named; bind to a declared one, or "
+		   "declare \"*\" under serve");
 	violation.head.flags = COMET_EVENT_TRUNCATED;
 	assert_fix(COMET_DIALECT_GO, COMET_SURFACE_FS_READ, COMET_TAIL_PATH, "\xe2\x80\xa6/a",
 		   "no manifest can name a path of over 4,095 bytes; grant a directory above it");
