@@ -11,6 +11,12 @@
  */
 int comet_policy_merge(struct comet_policy *policy, struct comet_error *error);
 
+/*
+ * Adds what the rules leave out: special ranges under a wildcard, IPv4 under ::/0, unless another
+ * rule names them. After merging. 0, -E2BIG or -ENOMEM.
+ */
+int comet_policy_narrow(struct comet_policy *policy, struct comet_error *error);
+
 /* Puts "file:line:column: " before the sentence, where there is a place; returns code. */
 int comet_error_locate(struct comet_error *error, int code, const struct comet_location *location);
 
