@@ -177,6 +177,14 @@ static int mount_proc(int pins, struct comet_error *error)
 	return 0;
 }
 
+static int mount_memory(const char *path, struct comet_error *error)
+{
+	if (mount("comet", path, "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") < 0)
+		return comet_error_set(error, errno, "cannot mount the run's own %s: %s", path,
+				       strerror(errno));
+	return 0;
+}
+
 int comet_mounts_make(const struct comet_mounts *mounts, struct comet_error *error)
 {
 	int err = 0;
@@ -189,9 +197,11 @@ int comet_mounts_make(const struct comet_mounts *mounts, struct comet_error *err
 		err = mount_workdir(mounts->workdir, error);
 	if (err < 0)
 		return err;
-	if (mounts->private_tmp &&
-	    mount("comet", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") < 0)
-		return comet_error_set(error, errno, "cannot mount the run's own /tmp: %s",
-				       strerror(errno));
+	if (access(COMET_SHARED_MEMORY, F_OK) == 0)
+		err = mount_memory(COMET_SHARED_MEMORY, error);
+	if (err == 0 && mounts->private_tmp)
+		err = mount_memory("/tmp", error);
+	if (err < 0)
+		return err;
 	return mount_proc(mounts->pins, error);
 }

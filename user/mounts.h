@@ -9,6 +9,9 @@
 
 #define COMET_WORKDIR "/workdir"
 
+/* Semaphores and shared memory of POSIX: a run has its own, as it has of System V's. */
+#define COMET_SHARED_MEMORY "/dev/shm"
+
 struct comet_mounts {
 	const char *workdir; /* canonical path of the directory for COMET_WORKDIR, or NULL */
 	bool private_tmp;    /* an empty /tmp of the run's own */

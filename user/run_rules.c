@@ -48,12 +48,12 @@ static int choose_directory(struct comet_run *run)
 	return run->directory ? 0 : -ENOMEM;
 }
 
-static int add_path(struct comet_run *run, const char *path, uint32_t access)
+static int add_path(struct comet_run *run, const char *path, uint32_t access, bool self_only)
 {
 	const struct comet_path_rule rule = {
 		.path = (char *)path,
 		.access = access,
-		.self_only = true,
+		.self_only = self_only,
 		.optional = true,
 		.source = COMET_SOURCE_RUN,
 	};
@@ -71,7 +71,7 @@ static int add_terminals(struct comet_run *run)
 
 	for (fd = 0; err == 0 && fd < 3; fd++)
 		if (ttyname_r(fd, name, sizeof(name)) == 0)
-			err = add_path(run, name, COMET_FS_READ | COMET_FS_WRITE);
+			err = add_path(run, name, COMET_FS_READ | COMET_FS_WRITE, true);
 	return err;
 }
 
@@ -113,7 +113,8 @@ int comet_run_add_rules(struct comet_run *run)
 		comet_error_set(&run->error, ENOMEM, "out of memory");
 		return COMET_EXIT_CONFINE;
 	}
-	if (add_path(run, run->directory, COMET_FS_STAT | COMET_FS_QUIET) < 0 ||
+	if (add_path(run, run->directory, COMET_FS_STAT | COMET_FS_QUIET, true) < 0 ||
+	    add_path(run, COMET_SHARED_MEMORY, COMET_FS_READ | COMET_FS_WRITE, false) < 0 ||
 	    add_terminals(run) < 0)
 		return COMET_EXIT_CONFINE;
 	return add_programs(run);
