@@ -67,6 +67,19 @@ static __always_inline void comet_read_addr(struct comet_addr *addr, const void 
 	comet_read_addr_as(addr, from, len, family);
 }
 
+/* fe80::/10 is another network behind each interface. */
+static __always_inline bool comet_is_link_local(const struct comet_addr *addr)
+{
+	return addr->family == AF_INET6 && addr->addr[0] == 0xfe && (addr->addr[1] & 0xc0) == 0x80;
+}
+
+/* The zone of a link-local address: named in it, or the interface that the socket is bound to. */
+static __always_inline void comet_read_zone(struct comet_addr *addr, struct sock *sk)
+{
+	if (comet_is_link_local(addr) && !addr->scope_id)
+		addr->scope_id = sk->__sk_common.skc_bound_dev_if;
+}
+
 /* Where a connected datagram socket sends to. False: nowhere. */
 static __always_inline bool comet_read_peer(struct comet_addr *addr, struct sock *sk)
 {
@@ -113,16 +126,27 @@ static __always_inline __u8 comet_transport(const struct comet_addr *addr)
 	}
 }
 
-/* 0 when nothing matches: no grant. */
+static __always_inline __u32 comet_net_lookup(struct comet_net_key *key, __u16 port)
+{
+	struct comet_net *rule;
+
+	key->port = port;
+	rule = bpf_map_lookup_elem(&comet_nets, key);
+	if (rule && rule->verdict != COMET_NET_DENY)
+		return rule->verdict;
+	key->port = 0; /* rules for every port */
+	rule = bpf_map_lookup_elem(&comet_nets, key);
+	return rule ? rule->verdict : 0;
+}
+
+/* 0 when nothing matches: no grant. A zone stands where such addresses have zeros (RFC 4291). */
 static __always_inline __u32 comet_net_verdict(__u32 policy, const struct comet_addr *addr)
 {
 	struct comet_net_key key = {
 		.prefixlen = COMET_NET_FIXED_BITS + 128,
 		.policy = policy,
 		.transport = comet_transport(addr),
-		.port = addr->port,
 	};
-	struct comet_net *rule;
 
 	if (!key.transport)
 		return 0;
@@ -135,12 +159,20 @@ static __always_inline __u32 comet_net_verdict(__u32 policy, const struct comet_
 	} else {
 		return 0;
 	}
-	rule = bpf_map_lookup_elem(&comet_nets, &key);
-	if (rule && rule->verdict != COMET_NET_DENY)
-		return rule->verdict;
-	key.port = 0; /* rules for every port */
-	rule = bpf_map_lookup_elem(&comet_nets, &key);
-	return rule ? rule->verdict : 0;
+	if (comet_is_link_local(addr)) {
+		__u32 verdict;
+		__u32 zone = bpf_htonl(addr->scope_id);
+
+		/* What is there already would pass for a zone. */
+		if (key.addr[4] | key.addr[5] | key.addr[6] | key.addr[7])
+			return 0;
+		__builtin_memcpy(key.addr + 4, &zone, 4);
+		verdict = comet_net_lookup(&key, addr->port);
+		if (verdict == COMET_NET_ALLOW)
+			return verdict;
+		__builtin_memset(key.addr + 4, 0, 4); /* a rule for every zone */
+	}
+	return comet_net_lookup(&key, addr->port);
 }
 
 static __always_inline bool comet_may_serve(__u32 policy, const struct comet_addr *addr)
@@ -191,14 +223,18 @@ static __noinline int comet_refuse_addr(struct comet_layers *layers, __u8 layer,
 	/* Families without an address differ by family, type and protocol. */
 	refusal.object[1] ^= ((__u64)addr->family << 32) | ((__u64)addr->type << 16) |
 			     addr->protocol;
+	refusal.object[0] ^= addr->scope_id; /* zero in the last half of fe80::/64 */
 	result = comet_treat(&refusal);
 	comet_tell_addr(&refusal, addr);
 	return result;
 }
 
-/* 0, or the negative errno for the caller. */
+/*
+ * 0, or the negative errno for the caller. sends_judged: this call sends nothing, and what is sent
+ * later is asked again.
+ */
 static __noinline int comet_decide_addr(struct comet_layers *layers, struct comet_addr *addr,
-					__u8 op)
+					__u8 op, bool sends_judged)
 {
 	__u32 layer;
 
@@ -215,8 +251,7 @@ static __noinline int comet_decide_addr(struct comet_layers *layers, struct come
 			continue;
 		if (verdict == COMET_NET_SELFTEST)
 			return -ECONNREFUSED;
-		/* A UDP connect sends nothing: its sends are judged, socket_sendmsg. */
-		if (op == COMET_OP_CONNECT && addr->protocol == IPPROTO_UDP)
+		if (sends_judged)
 			continue;
 		result = comet_refuse_addr(layers, layer, addr, COMET_SURFACE_EGRESS, op);
 		if (result)

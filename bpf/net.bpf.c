@@ -40,6 +40,7 @@ int BPF_PROG(comet_socket_connect, struct socket *sock, struct sockaddr *address
 	struct comet_layers *layers;
 	struct comet_addr addr = {};
 	struct sock *sk;
+	bool own;
 
 	if (ret)
 		return ret;
@@ -59,7 +60,15 @@ int BPF_PROG(comet_socket_connect, struct socket *sock, struct sockaddr *address
 	case AF_NETLINK:
 		return 0;
 	}
-	return comet_verdict(comet_decide_addr(layers, &addr, COMET_OP_CONNECT));
+	comet_read_zone(&addr, sk);
+	/*
+	 * A UDP socket of the run's own may be connected anywhere: libc sorts addresses by it. Not
+	 * one from outside, where the packet filter does not stand behind the hook on sends: a
+	 * thread could connect it to and fro while another sends.
+	 */
+	own = comet_held_alike(layers, comet_layers_of(sk->sk_cgrp_data.cgroup));
+	return comet_verdict(comet_decide_addr(layers, &addr, COMET_OP_CONNECT,
+					       own && addr.protocol == IPPROTO_UDP));
 }
 
 SEC("lsm/socket_sendmsg")
@@ -96,7 +105,8 @@ int BPF_PROG(comet_socket_sendmsg, struct socket *sock, struct msghdr *msg, int 
 		if (!comet_read_peer(&addr, sk))
 			return 0; /* not connected: the kernel answers EDESTADDRREQ */
 	}
-	return comet_verdict(comet_decide_addr(layers, &addr, COMET_OP_SEND));
+	comet_read_zone(&addr, sk);
+	return comet_verdict(comet_decide_addr(layers, &addr, COMET_OP_SEND, false));
 }
 
 SEC("lsm/unix_stream_connect")

@@ -44,6 +44,7 @@ static __always_inline bool comet_packet_addr(struct __sk_buff *skb, struct come
 		/* Extension headers (a route among them) are no transport: refused below. */
 		addr->family = AF_INET6;
 		addr->protocol = ip.nexthdr;
+		addr->scope_id = skb->ifindex;
 		__builtin_memcpy(addr->addr, &ip.daddr, 16);
 		*transport_at = sizeof(ip);
 		return true;
