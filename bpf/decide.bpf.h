@@ -65,6 +65,8 @@ static __always_inline __u8 comet_file_surface(const struct comet_request *reque
 		return COMET_SURFACE_EXEC;
 	if (request->need & ~granted & COMET_FS_ANY_WRITE)
 		return COMET_SURFACE_FS_WRITE;
+	if ((request->need & ~granted & COMET_FS_DEVICE) && (request->need & COMET_FS_WRITE))
+		return COMET_SURFACE_FS_WRITE;
 	return COMET_SURFACE_FS_READ;
 }
 

@@ -157,6 +157,12 @@ int BPF_PROG(comet_path_mknod, const struct path *dir, struct dentry *dentry, um
 	layers = comet_layers_current();
 	if (!layers)
 		return 0;
+	/*
+	 * An open with O_CREAT asks before it has looked the name up, where that is not cached; on
+	 * procfs, whose names never stay cached, nothing can be made anyway.
+	 */
+	if (dir->dentry->d_sb->s_magic == PROC_SUPER_MAGIC)
+		return 0;
 	comet_request_path(&request, dir);
 	request.dentry = comet_address_of(dentry);
 	/* A device node would act on the host's devices whatever directory it stands in. */
@@ -265,14 +271,27 @@ int BPF_PROG(comet_path_chown, const struct path *path, u64 uid, u64 gid, int re
 	return ret ? ret : comet_ask_path(path, COMET_FS_CHANGE, COMET_OP_CHOWN);
 }
 
+static __always_inline int comet_ask_truncate(const struct path *path)
+{
+	struct comet_layers *layers = comet_layers_current();
+	struct comet_request request = { .need = COMET_FS_WRITE, .op = COMET_OP_TRUNCATE };
+
+	if (!layers)
+		return 0;
+	comet_request_path(&request, path);
+	if (comet_is_setid(path->dentry->d_inode->i_mode))
+		return comet_forbid(layers, &request, COMET_OP_SETID, EPERM, false);
+	return comet_verdict(comet_decide_file(layers, &request));
+}
+
 SEC("lsm/path_truncate")
 int BPF_PROG(comet_path_truncate, const struct path *path, int ret)
 {
-	return ret ? ret : comet_ask_path(path, COMET_FS_WRITE, COMET_OP_TRUNCATE);
+	return ret ? ret : comet_ask_truncate(path);
 }
 
 SEC("lsm/file_truncate")
 int BPF_PROG(comet_file_truncate, struct file *file, int ret)
 {
-	return ret ? ret : comet_ask_path(&file->f_path, COMET_FS_WRITE, COMET_OP_TRUNCATE);
+	return ret ? ret : comet_ask_truncate(&file->f_path);
 }

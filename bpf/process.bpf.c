@@ -2,6 +2,9 @@
 /*
  * Which roads lead to another process? Inside the run all are free; outside there is nobody whom a
  * governed process may trace, signal, starve or hurry. Inside is: held by at least the same layers.
+ *
+ * Objects of System V IPC have no owner that could be told inside from outside: those of the
+ * host's own IPC namespace are closed, a run has a namespace of its own.
  */
 #include "bpf/member.bpf.h"
 #include "bpf/report.bpf.h"
@@ -79,4 +82,44 @@ int BPF_PROG(comet_task_setrlimit, struct task_struct *task, unsigned int resour
 	     struct rlimit *limit, int ret)
 {
 	return ret ? ret : comet_ask_task(task, COMET_OP_RLIMIT, task->tgid);
+}
+
+/* Its number is fixed: PROC_IPC_INIT_INO, include/linux/proc_ns.h. */
+#define COMET_HOST_IPC_NS 0xEFFFFFFFU
+
+static __always_inline int comet_ask_sysv(void)
+{
+	struct comet_layers *layers = comet_layers_current();
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (!layers || BPF_CORE_READ(task, nsproxy, ipc_ns, ns.inum) != COMET_HOST_IPC_NS)
+		return 0;
+	return comet_verdict(
+		comet_refuse_value(layers, COMET_SURFACE_IPC, COMET_OP_SYSV_IPC, EPERM, 0));
+}
+
+/* msgget and the like of what exists, msgsnd, msgrcv, semop, shmat */
+SEC("lsm/ipc_permission")
+int BPF_PROG(comet_ipc_permission, struct kern_ipc_perm *object, short flag, int ret)
+{
+	return ret ? ret : comet_ask_sysv();
+}
+
+/* Removing and changing ask these alone. */
+SEC("lsm/msg_queue_msgctl")
+int BPF_PROG(comet_msg_queue_msgctl, struct kern_ipc_perm *object, int command, int ret)
+{
+	return ret ? ret : comet_ask_sysv();
+}
+
+SEC("lsm/sem_semctl")
+int BPF_PROG(comet_sem_semctl, struct kern_ipc_perm *object, int command, int ret)
+{
+	return ret ? ret : comet_ask_sysv();
+}
+
+SEC("lsm/shm_shmctl")
+int BPF_PROG(comet_shm_shmctl, struct kern_ipc_perm *object, int command, int ret)
+{
+	return ret ? ret : comet_ask_sysv();
 }

@@ -85,6 +85,7 @@ enum comet_op {
 	COMET_OP_KEY,
 	COMET_OP_SYSLOG,
 	COMET_OP_IO_URING,
+	COMET_OP_SYSV_IPC,
 	_COMET_OP_MAX,
 };
 

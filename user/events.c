@@ -68,6 +68,7 @@ static const char *const op_names[] = {
 	[COMET_OP_KEY] = "key",
 	[COMET_OP_SYSLOG] = "syslog",
 	[COMET_OP_IO_URING] = "io_uring",
+	[COMET_OP_SYSV_IPC] = "sysv_ipc",
 };
 _Static_assert(COMET_ARRAY_SIZE(op_names) == _COMET_OP_MAX, "a name for each operation");
 
