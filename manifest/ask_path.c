@@ -5,8 +5,11 @@
 #include "manifest/ask.h"
 
 #include <errno.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include "manifest/path.h"
 #include "manifest/util.h"
@@ -96,6 +99,37 @@ static int find_by_object(const struct comet_policy *policy, uint32_t access, co
 	}
 	*found = best;
 	return 0;
+}
+
+/* Does a rule name this very node, so that it may be opened? 1, 0 or -ENOMEM. */
+static int names_device(const struct comet_policy *policy, const char *real)
+{
+	for (size_t i = 0; i < policy->n_paths; i++) {
+		const struct comet_path_rule *rule = &policy->paths[i];
+		char *rule_real;
+		bool same;
+
+		if (!(rule->access & (COMET_FS_READ | COMET_FS_WRITE)))
+			continue;
+		rule_real = comet_path_resolve(rule->path);
+		if (!rule_real && errno == ENOMEM)
+			return -ENOMEM;
+		same = rule_real && strcmp(rule_real, real) == 0;
+		free(rule_real);
+		if (same)
+			return 1;
+	}
+	return 0;
+}
+
+/* A device node that stands here, and that is no terminal. */
+static bool is_device(const char *real)
+{
+	struct statfs fs;
+	struct stat st;
+
+	return real && lstat(real, &st) == 0 && (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)) &&
+	       (statfs(real, &fs) != 0 || fs.f_type != DEVPTS_SUPER_MAGIC);
 }
 
 static uint32_t find_mark(const struct comet_policy *policy, const char *path)
@@ -193,6 +227,15 @@ static int decide(const struct question *q, struct comet_answer *answer)
 		r = find_by_object(q->policy, q->access, q->real, &object);
 		if (r == 0 && strcmp(q->real, q->path) != 0)
 			r = note_object(q, text, object, answer);
+	}
+	if (r == 0 && object && is_device(q->real)) {
+		r = names_device(q->policy, q->real);
+		if (r == 0) {
+			object = NULL;
+			r = comet_answer_add_note(
+				answer,
+				"It is a device node, which only an entry that names the node itself opens.");
+		}
 	}
 	if (r < 0)
 		return r;

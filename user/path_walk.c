@@ -3,6 +3,8 @@
 #include "user/path_walk.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 
 #include "user/base.h"
 
@@ -70,11 +72,26 @@ static int enter_root(struct comet_path_walk *walk)
 	return fd < 0 ? -errno : enter(walk, fd);
 }
 
+static bool opens(const struct comet_path_rule *rule)
+{
+	return rule->access & (COMET_FS_READ | COMET_FS_WRITE);
+}
+
+/* A directory of terminals, which come and go while the run lasts. */
+static bool holds_terminals(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 && fs.f_type == DEVPTS_SUPER_MAGIC;
+}
+
 static void grant_node(struct comet_path_walk *walk, size_t index)
 {
 	struct comet_node *node = &walk->objects->nodes[index];
 	uint32_t access = implied(walk->rule);
 
+	if (opens(walk->rule) && holds_terminals(node->fd))
+		access |= COMET_FS_DEVICE;
 	if (walk->rule->self_only)
 		node->self |= access;
 	else
@@ -105,6 +122,21 @@ static int grant_name(struct comet_path_walk *walk, const char *name, int fd)
 		if (named->fd < 0)
 			return -errno;
 	}
+	return 0;
+}
+
+/*
+ * A device node acts on the whole host, wherever it stands: it opens for the rule that names it,
+ * not for the directory above. That holds for the node that is there now, not for the name, which
+ * an agent that may rename could give to another one.
+ */
+static int grant_device(struct comet_path_walk *walk, int fd)
+{
+	ssize_t node = comet_objects_add_node(walk->objects, fd);
+
+	if (node < 0)
+		return (int)node;
+	walk->objects->nodes[node].self |= COMET_FS_DEVICE;
 	return 0;
 }
 
@@ -209,6 +241,8 @@ static int step(struct comet_path_walk *walk, const char *name)
 	if (!last_component(walk->rest))
 		return COMET_STEP_MISSING;
 	r = grant_name(walk, name, fd);
+	if (r == 0 && opens(walk->rule) && (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)))
+		r = grant_device(walk, COMET_TAKE_FD(fd));
 	return r ? r : COMET_STEP_DONE;
 }
 

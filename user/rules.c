@@ -18,15 +18,6 @@ static int full(struct comet_error *error, const char *map)
 	return comet_error_set(error, errno, "cannot fill %s: %s", map, strerror(errno));
 }
 
-/*
- * A device node is opened only by a rule that names it: what stands in a granted directory may be
- * any of the host's devices.
- */
-static __u32 with_device(__u32 self, __u32 subtree)
-{
-	return (self | subtree) & (COMET_FS_READ | COMET_FS_WRITE) ? self | COMET_FS_DEVICE : self;
-}
-
 /* Two paths may mean one inode (bind mounts): rights add up. */
 static int merge_object(struct comet_set *set, __u32 policy, const struct comet_identity *identity,
 			const struct comet_object *more, struct comet_error *error)
@@ -42,7 +33,7 @@ static int merge_object(struct comet_set *set, __u32 policy, const struct comet_
 		object.rule = more->rule;
 	}
 	object.subtree |= more->subtree;
-	object.self |= with_device(more->self, more->subtree);
+	object.self |= more->self;
 	object.flags |= more->flags;
 	if (bpf_map_update_elem(fd, &key, &object, BPF_ANY))
 		return full(error, "comet_objects");
@@ -87,7 +78,7 @@ static int add_name(struct comet_set *set, __u32 policy, __u64 dir, const char *
 	if (bpf_map_lookup_elem(fd, &key, &entry))
 		entry.rule = more->rule;
 	entry.subtree |= more->subtree;
-	entry.self |= with_device(more->self, more->subtree);
+	entry.self |= more->self;
 	entry.inode |= more->inode;
 	if (bpf_map_update_elem(fd, &key, &entry, BPF_ANY))
 		return full(error, "comet_names");

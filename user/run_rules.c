@@ -120,6 +120,7 @@ int comet_run_add_rules(struct comet_run *run)
 	return add_programs(run);
 }
 
+/* What the operator has opened is meant, a terminal too. */
 static uint32_t access_of(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
@@ -128,11 +129,11 @@ static uint32_t access_of(int fd)
 		return 0;
 	switch (flags & O_ACCMODE) {
 	case O_RDONLY:
-		return COMET_FS_READ | COMET_FS_STAT;
+		return COMET_FS_READ | COMET_FS_STAT | COMET_FS_DEVICE;
 	case O_WRONLY:
-		return COMET_FS_WRITE | COMET_FS_STAT;
+		return COMET_FS_WRITE | COMET_FS_STAT | COMET_FS_DEVICE;
 	default:
-		return COMET_FS_READ | COMET_FS_WRITE | COMET_FS_STAT;
+		return COMET_FS_READ | COMET_FS_WRITE | COMET_FS_STAT | COMET_FS_DEVICE;
 	}
 }
 

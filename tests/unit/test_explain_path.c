@@ -139,12 +139,42 @@ static void what_a_path_leads_to_counts(void **state)
 	remove_tree(&tree);
 }
 
+static void grant(struct comet_policy *made, const char *path, unsigned int line)
+{
+	const struct comet_path_rule rule = {
+		.path = (char *)path,
+		.access = COMET_FS_READ,
+		.location = AT(line),
+	};
+
+	assert_int_equal(comet_policy_add_path(made, &rule, NULL), 0);
+}
+
+/* Without the base set, which names /dev/null. */
+static void a_device_is_opened_by_its_own_entry_alone(void **state)
+{
+	struct comet_policy *kept = policy;
+
+	(void)state;
+	policy = calloc(1, sizeof(*policy));
+	assert_non_null(policy);
+	grant(policy, "/dev", 50);
+	assert_allowed("fs.read", "/dev/no-such-file", 50);
+	assert_refused("fs.read", "/dev/null");
+	assert_note("fs.read", "/dev/null", "only an entry that names the node itself");
+	grant(policy, "/dev/null", 51);
+	assert_allowed("fs.read", "/dev/null", 51);
+	comet_policy_free(policy);
+	policy = kept;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cleaned_paths),
 		cmocka_unit_test(a_prefix_ends_at_a_component),
 		cmocka_unit_test(what_a_path_leads_to_counts),
+		cmocka_unit_test(a_device_is_opened_by_its_own_entry_alone),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
