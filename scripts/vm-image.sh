@@ -17,9 +17,11 @@ packages=(
 	libbpf1 libelf1 libyaml-0-2 libjansson4 libcap-ng0 libseccomp2 libsqlite3-0 zlib1g
 	# what agents run, and what answers them
 	bash python3 nodejs git curl openssl ca-certificates tzdata nginx-light dnsmasq-base netbase
+	# what developers' tools do to files: installers, builders, copiers, an editor
+	npm python3-pip python3-venv make rsync vim-tiny
 	# what tests look and poke with
-	acl attr bind9-dnsutils bpftool bubblewrap btrfs-progs busybox-static e2fsprogs file iproute2 kmod
-	libcap2-bin mount passwd procps psmisc socat sqlite3 strace sudo util-linux
+	acl attr bind9-dnsutils bpftool bubblewrap btrfs-progs busybox-static dosfstools e2fsprogs file
+	iproute2 kmod libcap2-bin mount passwd procps psmisc socat sqlite3 strace sudo util-linux
 )
 megabytes=2000
 
@@ -42,7 +44,7 @@ fill_root() {
 
 make_image() {
 	local work=$1
-	say "building the guest image (once, 1 to 2 min) ..."
+	say "building the guest image (once, 2 to 3 min) ..."
 	debian_sources bookworm >"$work/sources.list"
 	# mmdebstrap does not see the machine's own way to its mirror, apart from the sources.
 	apt-config dump Acquire | sed -n '/^Acquire::\(Check-\|.*::Proxy\)/p' >"$work/acquire"
