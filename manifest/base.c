@@ -32,7 +32,7 @@
  * Only what is the same for every user of the host and holds no secret. Not here on purpose:
  * machine-id and boot_id (they identify the host), environment (often holds tokens), profile and
  * bashrc (they start programs, which would be refused; shells do without them),
- * /proc/cmdline, /dev/shm, /tmp, /sys/fs/cgroup.
+ * /proc/cmdline, the host's /dev/shm (a run has its own), /tmp, /sys/fs/cgroup.
  */
 static const struct comet_base_entry base[] = {
 	{ "/usr", SYSTEM, READ, TREE },
@@ -89,6 +89,8 @@ static const struct comet_base_entry base[] = {
 
 	{ "/etc/mime.types", SETTINGS, READ, TREE },
 	{ "/etc/magic", SETTINGS, READ, TREE },
+	/* Which attributes cp -a leaves out: without it, it tries to copy all. */
+	{ "/etc/xattr.conf", SETTINGS, READ, TREE },
 	{ "/etc/fonts", SETTINGS, READ, TREE },
 	{ "/etc/gitconfig", SETTINGS, READ, TREE },
 	{ "/etc/perl", SETTINGS, READ, TREE },

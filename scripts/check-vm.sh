@@ -39,6 +39,7 @@ run_vm() {
 
 for kernel in "$@"; do
 	run_vm "kernel $kernel" "$kernel" main
+	run_vm "kernel $kernel with developers tools" "$kernel" tools
 	run_vm "kernel $kernel without the BPF LSM" "$kernel" no-bpf-lsm \
 		--append 'lsm=lockdown,yama,loadpin,safesetid,integrity'
 	run_vm "kernel $kernel with cgroup v1 only" "$kernel" cgroup-v1 --cgroup v1

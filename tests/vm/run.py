@@ -80,7 +80,7 @@ def main():
     parser.add_argument("--variant", default="main")
     parser.add_argument("patterns", nargs="*")
     arguments = parser.parse_args()
-    holder = hold_programs() if arguments.variant == "main" else None
+    holder = hold_programs() if arguments.variant in ("main", "tools") else None
     results = [run_one(*t) for t in tests_of(arguments.variant, arguments.patterns)]
     if holder:
         holder.terminate()
