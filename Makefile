@@ -46,6 +46,7 @@ USER_SRC := $(sort $(wildcard user/*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 PROBE_SRC := $(sort $(wildcard tests/vm/probes/*.c))
+COVERAGE_SRC := $(sort $(wildcard tests/coverage/*.c))
 BENCH_SRC := $(sort $(wildcard tests/bench/*.c))
 
 BPF_OBJ := $(BPF_SRC:%.bpf.c=$(O)/$(ARCH)/%.bpf.o)
@@ -53,6 +54,7 @@ OBJ := $(MANIFEST_SRC:%.c=$(O)/%.o) $(USER_SRC:%.c=$(O)/%.o)
 UNIT := $(UNIT_SRC:%.c=$(O)/%)
 FUZZ := $(FUZZ_SRC:%.c=$(O)/%)
 PROBES := $(PROBE_SRC:%.c=$(O)/%)
+COVERAGE_OBJ := $(COVERAGE_SRC:%.c=$(O)/%.o)
 BENCHES := $(BENCH_SRC:%.c=$(O)/%)
 MAN := $(patsubst docs/%.scd,$(O)/man/%,$(wildcard docs/*.scd))
 
@@ -170,6 +172,16 @@ $(O)/tests/vm/probes/%: tests/vm/probes/%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(WARN) -O2 -g -static -MMD -MP -MF $@.d -MT $@ $< \
 		-lpthread -o $@
+
+# All roads in one static program; each table announces itself.
+$(O)/tests/coverage/%.o: tests/coverage/%.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(WARN) -O2 -g -MMD -MP -c $< -o $@
+
+$(O)/tests/coverage/roads: $(COVERAGE_OBJ)
+	$(call say,LD,$@)
+	$(Q)$(CC) -static $^ -lpthread -o $@
 
 $(O)/tests/bench/%: tests/bench/%.c
 	$(call say,CC,$@)
