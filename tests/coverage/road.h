@@ -141,8 +141,8 @@ void place_tell(const struct place *place, const char *format, ...)
 const char *place_told(const struct place *place);
 
 /*
- * In .try: what the event must give as `requested`; default: target. Also finds the event where a
- * kernel thread did it (io_uring), whose name tells nothing.
+ * In .try: what the event must give as `requested`; default: on surfaces fs.*: target, on others:
+ * anything. Also finds the event where a kernel thread did it (io_uring), whose name tells nothing.
  */
 void place_names(const struct place *place, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

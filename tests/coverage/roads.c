@@ -186,6 +186,8 @@ static void try(const struct place *place)
 	char name[16];
 	pid_t pid;
 
+	if (strncmp(place->road->surface, "fs.", 3) == 0)
+		place_names(place, "%s", place->target);
 	fflush(stdout);
 	pid = fork();
 	road_must(pid, "fork");

@@ -1,0 +1,291 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Is every road to what a manifest does not declare closed? Runs as root in the VM:
+coverage.py [--rows N,N...] [PERSONA...]
+
+The rows and what they do are tests/coverage/*.c; here they are tried and judged. A row is tried as
+each persona:
+  hooks  root with all capabilities in the host's namespaces, who joined the run's cgroup: the LSM
+         hooks are the only wall
+  root   as `comet run` starts an agent that is root
+  user   as `comet run` starts an agent of an ordinary user, who owns all files concerned
+A cell is one persona's try of a row on one side (see road.h). It is closed if the answer, the
+events and what is seen from outside are all as the row says; else it is open, with the reason.
+"""
+import argparse
+import collections
+import errno
+import json
+import os
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import lib  # noqa: E402
+
+ROADS = "/with/roads"
+UIDS = {"hooks": 0, "root": 0, "user": 1000}
+SIDES = ("hidden", "readable", "granted", "declared")
+KERNEL = os.environ.get("KERNEL_LABEL", "")
+
+
+def name_of(number):
+    return errno.errorcode.get(number, str(number)) if number else "success"
+
+
+class Row:
+    def __init__(self, line):
+        word = line.rstrip("\n").split("\t")
+        self.number = int(word[0])
+        self.name, self.surface, self.op = word[1:4]
+        self.answers = {}
+        for side, text in zip(("hidden", "readable", "granted"), word[4:7]):
+            if text:
+                self.answers[side] = [name_of(int(n)) for n in text.split(",")]
+        self.walled = [name_of(int(n)) for n in word[7].split(",") if n]
+        self.flags = set(word[8].split(",")) - {""}
+        self.since = word[9] if word[9] != "0.0" else ""
+        self.why = word[10]
+        self.cells = {}
+
+    def absent(self):
+        """Does this kernel lack the call?"""
+        def number(text):
+            return [int(part) for part in text.split(".")]
+        return bool(self.since) and number(KERNEL) < number(self.since)
+
+    def label(self, side):
+        return f"{self.number:03}-{side[0]}"
+
+    def as_json(self):
+        keys = ("name", "surface", "op", "answers", "walled", "since", "why", "cells")
+        return {key: getattr(self, key) for key in keys} | {"flags": sorted(self.flags)}
+
+
+def roads(*arguments):
+    done = subprocess.run([ROADS, *map(str, arguments)], capture_output=True, check=False,
+                          timeout=120, errors="replace", encoding="utf-8")
+    if done.returncode:
+        sys.exit(f"roads {arguments}: exit {done.returncode}: {done.stdout}{done.stderr}")
+    return done
+
+
+def all_rows(only):
+    rows = [Row(line) for line in roads("list").stdout.splitlines()]
+    names = collections.Counter(row.name for row in rows)
+    twice = [name for name, count in names.items() if count > 1]
+    lib.check(not twice, f"two roads of one name: {twice}")
+    for row in rows:
+        lib.check(row.answers, f"{row.name}: no side is tried")
+        lib.check("no-event" not in row.flags and "leaks" not in row.flags or row.why,
+                  f"{row.name}: says not why there is no event")
+    return [row for row in rows if not only or row.number in only]
+
+
+class Tried:
+    """What one persona met: answer, effect and events by label."""
+
+    def __init__(self):
+        self.answers = {}
+        self.broken = {}
+        self.names = {}
+        self.effects = {}
+        self.differs = {}
+        self.events = collections.defaultdict(list)
+        self.strange = []
+
+    def read(self, done):
+        for line in (done.stdout + "\n" + done.stderr).splitlines():
+            word = line.split("\t")
+            if word[0] == "tried":
+                answer = word[2]
+                self.answers[word[1]] = name_of(int(answer)) if answer.isdigit() else answer
+            elif word[0] == "broken":
+                self.broken[word[1]] = " ".join(word[2:])
+            elif word[0] == "names":
+                self.names[word[1]] = word[2]
+            elif word[0] == "effect":
+                self.effects[word[1]] = word[2] == "1"
+
+    def sort_events(self, events):
+        by_name = {name: label for label, name in self.names.items()}
+        for event in events:
+            if event["kind"] != "capability_violation":
+                continue
+            label = event["comm"].removeprefix("road-")
+            if label == event["comm"]:
+                # Done by a thread of the kernel on behalf of a row.
+                label = by_name.get(event["requested"])
+            if label:
+                self.events[label].append(event)
+            else:
+                self.strange.append(event)
+
+
+def pack_of(box, persona, root, uid, numbers):
+    grants = collections.defaultdict(list)
+    for line in roads("grants", root, uid, *numbers).stdout.splitlines():
+        kind, *words = line.split()
+        grants[kind].append(words)
+    return box.pack(name=f"roads-{persona}", read=[w[0] for w in grants["fs.read"]],
+                    write=[w[0] for w in grants["fs.write"]],
+                    programs=[w[0] for w in grants["exec"]],
+                    egress=[(w[0], int(w[1]), w[2]) for w in grants["egress"]],
+                    **({"serve": [int(w[0]) for w in grants["serve"]]} if grants["serve"] else {}))
+
+
+def try_beside(box, pack, arguments):
+    """The program in a process that the run's cgroup alone holds."""
+    events = box.path("events.ndjson")
+    holder = subprocess.Popen(["comet", "run", "--events", events, "--quiet", pack, "--",
+                               "/bin/cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    try:
+        lib.wait(events)
+        line = ""
+        while not line.endswith("\n"):
+            with open(events, encoding="utf-8") as f:
+                line = f.readline()
+            time.sleep(0.02)
+        procs = "/sys/fs/cgroup" + json.loads(line)["cgroup"].removeprefix("/sys/fs/cgroup")
+        done = subprocess.run([ROADS, "enter", procs + "/cgroup.procs", *arguments],
+                              capture_output=True, errors="replace", encoding="utf-8",
+                              check=False, timeout=600)
+    finally:
+        holder.stdin.close()
+        code = holder.wait(60)
+    with open(events, encoding="utf-8") as f:
+        return done, code, [json.loads(event) for event in f]
+
+
+def try_inside(box, pack, persona, arguments):
+    events = box.path("events.ndjson")
+    done = subprocess.run(["comet", "run", "--events", events, "--quiet", "--user",
+                           str(UIDS[persona]), pack, "--", ROADS, "try", *arguments],
+                          capture_output=True, errors="replace", encoding="utf-8", check=False,
+                          stdin=subprocess.DEVNULL, timeout=600)
+    with open(events, encoding="utf-8") as f:
+        return done, done.returncode, [json.loads(event) for event in f]
+
+
+def try_all(persona, rows):
+    """All rows as one persona, in one run."""
+    box = lib.Box(f"coverage-{persona}")
+    root, uid = box.path("roads"), UIDS[persona]
+    numbers = [row.number for row in rows]
+    arguments = [root, str(uid), *map(str, numbers)]
+    tried = Tried()
+    roads("prepare", *arguments)
+    pack = pack_of(box, persona, root, uid, numbers)
+    outside = subprocess.Popen([ROADS, "outside", *arguments], stdout=subprocess.PIPE, text=True)
+    lib.equal(outside.stdout.readline(), "ready\n", "what roads outside says")
+    try:
+        if persona == "hooks":
+            done, code, events = try_beside(box, pack, arguments)
+        else:
+            done, code, events = try_inside(box, pack, persona, arguments)
+        tried.read(done)
+        time.sleep(0.3)  # for what is still on its way to listeners
+    finally:
+        outside.kill()
+        outside.wait()
+    tried.read(roads("effects", *arguments))
+    tried.sort_events(events)
+    expected = 3 if any(e["kind"] == "capability_violation" for e in events) else 0
+    if not tried.answers or code != expected:
+        print(done.stdout[-4000:], done.stderr[-4000:], sep="\n")
+        sys.exit(f"{persona}: exit {code}, expected {expected}, of a run with "
+                 f"{len(tried.answers)} answers and {len(events)} events")
+    last = events[-1]
+    lib.equal((last["kind"], last.get("lost", 0)), ("run_completed", 0), "last event, lost events")
+    box.close()
+    return tried
+
+
+def wrong_event(row, event, answers, names):
+    """Why it is not the event that the row expects, or nothing."""
+    for key, wanted in (("surface", row.surface), ("op", row.op)):
+        if wanted and event[key] != wanted:
+            return f"event has {key} {event[key]}, expected {wanted}"
+    if event["errno"] not in answers:
+        return f"event has errno {event['errno']}"
+    if event["severity"] != "violation":
+        return f"event has severity {event['severity']}"
+    if names and "any-name" not in row.flags and event["requested"] != names:
+        return f"event names {event['requested']}, expected {names}"
+    return None
+
+
+def judge(row, persona, side, tried):
+    """(how it was closed, None) or (None, why it is open)."""
+    label = row.label(side)
+    answer = tried.answers.get(label)
+    events = tried.events[label]
+    harmed = tried.effects.get(label)
+    if label in tried.broken or answer is None:
+        return None, f"could not be tried: {tried.broken.get(label, 'nothing was said')}"
+    if row.absent() and answer == "ENOSYS" and not events:
+        return "absent", None
+    walled = persona != "hooks" and answer in row.walled and not events
+    if side == "declared":
+        if walled and "twin-walled" in row.flags:
+            return "wall", None
+        if answer != "success" or events:
+            return None, f"twin: {answer}, {len(events)} events {said(events)}"
+        if "changes" in row.flags and not harmed:
+            return None, "twin: success, but nothing is seen of it from outside"
+        return "success", None
+    answers = row.answers[side]
+    if harmed:
+        return None, f"{answer}, and it has an effect outside"
+    if walled:
+        return "wall", None
+    if answer not in answers:
+        return None, f"{answer}, expected {' or '.join(answers)}; {said(events)}"
+    if row.flags & {"no-event", "leaks"}:
+        if events:
+            return None, f"{answer}, and an event where none is expected: {said(events)}"
+        return "leak" if "leaks" in row.flags else "silent", None
+    if not events:
+        return None, f"{answer}, but no event"
+    for event in events:
+        if wrong := wrong_event(row, event, answers, tried.names.get(label)):
+            return None, f"{answer}, but {wrong}"
+    return "hook", None
+
+
+def said(events):
+    return "; ".join(f"{e['surface']} {e['op']} {e['errno']} {e['requested']}" for e in events)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rows", type=lambda text: [int(n) for n in text.split(",")])
+    parser.add_argument("personas", nargs="*", default=list(UIDS))
+    arguments = parser.parse_args()
+    rows = all_rows(arguments.rows)
+    holder = subprocess.Popen(["comet", "run", "--quiet", lib.Box("holder").usual(), "--",
+                               "/bin/cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    closed, opened = 0, []
+    for persona in arguments.personas:
+        mine = [row for row in rows if UIDS[persona] == 0 or "root" not in row.flags]
+        tried = try_all(persona, mine)
+        for row in mine:
+            for side in [*row.answers, "declared"]:
+                how, why = judge(row, persona, side, tried)
+                closed += why is None
+                row.cells.setdefault(persona, {})[side] = {
+                    "how": how, "why": why, "answer": tried.answers.get(row.label(side))}
+                if why:
+                    opened.append(f"{persona}: {row.number} {row.name} ({side}): {why}")
+        opened += [f"{persona}: an event of no row: {json.dumps(e)}" for e in tried.strange]
+    holder.stdin.close()
+    holder.wait()
+    for line in opened:
+        print("open " + line)
+    print("table " + json.dumps({"kernel": KERNEL, "rows": [row.as_json() for row in rows]}))
+    print(f"{len(rows)} roads, {closed} cells closed, {len(opened)} open", flush=True)
+    return 1 if opened or not rows else 0
+
+
+sys.exit(main())
