@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What do rows need on their way? Paths, files, and words between outside and inside. */
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "tests/coverage/place.h"
@@ -104,7 +106,8 @@ void place_of(struct place *place, const struct road *road, unsigned number, enu
 		 sides[side][0]);
 	snprintf(place->mine, sizeof(place->mine), "%s/scratch/%03u-%c/f", root, number,
 		 sides[side][0]);
-	snprintf(road_state.label, sizeof(road_state.label), "%03u-%c", number % 1000, sides[side][0]);
+	snprintf(road_state.label, sizeof(road_state.label), "%03u-%c", number % 1000,
+		 sides[side][0]);
 }
 
 void place_file(const struct place *place, const char *path, const char *content, mode_t mode)
@@ -220,4 +223,17 @@ void place_names(const struct place *place, const char *format, ...)
 bool road_walled(void)
 {
 	return road_state.walled;
+}
+
+void road_drop(int capability)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct sets[2] = {};
+	unsigned int bit = 1U << (capability % 32);
+
+	road_must(syscall(SYS_capget, &header, sets), "capget");
+	sets[capability / 32].effective &= ~bit;
+	sets[capability / 32].permitted &= ~bit;
+	sets[capability / 32].inheritable &= ~bit;
+	road_must(syscall(SYS_capset, &header, sets), "capset");
 }

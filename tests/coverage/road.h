@@ -34,13 +34,13 @@ struct place {
 	const struct road *road;
 	unsigned number; /* of the row */
 	enum road_side side;
-	uid_t uid;       /* who tries it: owner of what `prepare` makes */
-	unsigned port;   /* one of its own for each row and side; the next one is free as well */
-	char root[256];  /* the directory of all places */
-	char dir[256];   /* the row's directory on this side, as the side says */
-	char target[256]; /* dir/f: a file that holds ROAD_CANARY */
+	uid_t uid;         /* who tries it: owner of what `prepare` makes */
+	unsigned port;     /* one of its own for each row and side; the next one is free as well */
+	char root[256];    /* the directory of all places */
+	char dir[256];     /* the row's directory on this side, as the side says */
+	char target[256];  /* dir/f: a file that holds ROAD_CANARY */
 	char scratch[256]; /* a directory that is always declared, for the other end of a call */
-	char mine[256];  /* scratch/f: a file there that holds "mine\n" */
+	char mine[256];    /* scratch/f: a file there that holds "mine\n" */
 };
 
 /* In .hidden and .readable: not an errno but success (LEAKS rows). */
@@ -53,18 +53,20 @@ struct place {
 #define ROAD_ANY_NAME (1U << 4) /* the event names something else than place_names() says */
 /* Behind the other walls (see .walled) the twin is refused alike. */
 #define ROAD_TWIN_WALLED (1U << 5)
+/* Only behind the other walls can the twin succeed: it needs the run's own /proc, say. */
+#define ROAD_TWIN_INSIDE (1U << 6)
 
 struct road {
 	const char *name;    /* unique, in words of the manual */
 	const char *surface; /* of the event expected: "fs.read" */
 	const char *op;      /* of the event expected: "open"; NULL: any */
 	/*
-	 * Inside, as the agent: does it, and returns 0 or -errno of the call that is tried. A step on
-	 * the way that fails for another reason is no answer: road_broken().
+	 * Inside, as the agent: does it, and returns 0 or -errno of the call that is tried. A step
+	 * on the way that fails for another reason is no answer: road_broken().
 	 */
 	int (*try)(const struct place *place);
 	int (*twin)(const struct place *place); /* tried on the declared side instead, if set */
-	int hidden[ROAD_ANSWERS];   /* errno values that are right there; empty: side not tried */
+	int hidden[ROAD_ANSWERS]; /* errno values that are right there; empty: side not tried */
 	int readable[ROAD_ANSWERS];
 	int granted[ROAD_ANSWERS];
 	/*
@@ -83,9 +85,9 @@ struct road {
 	/* What the declared side needs in the manifest beside its directory: road_grant(). */
 	void (*grants)(const struct place *place);
 	/*
-	 * Outside, afterwards: has it happened? Beside this, always: place_happened() was called, or
-	 * anything in dir differs from what was there before the run (names, inodes, contents, times
-	 * but for atime, xattrs).
+	 * Outside, afterwards: has it happened? Beside this, always: place_happened() was called,
+	 * or anything in dir differs from what was there before the run (names, inodes, contents,
+	 * times but for atime, xattrs).
 	 */
 	bool (*harmed)(const struct place *place);
 	unsigned flags; /* ROAD_* */
@@ -100,9 +102,8 @@ struct roads {
 };
 #define ROADS(table)                                                                               \
 	static const struct roads table##_all                                                      \
-		__attribute__((used, section("roads"), aligned(8))) = {                            \
-			table, sizeof(table) / sizeof((table)[0])                                  \
-		}
+		__attribute__((used, section("roads"),                                             \
+			       aligned(8))) = { table, sizeof(table) / sizeof((table)[0]) }
 
 /* 0 or more: 0; less: -errno. */
 int road_result(long result);
@@ -146,6 +147,9 @@ const char *place_told(const struct place *place);
  */
 void place_names(const struct place *place, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* Gives up a capability of this process, if it has it. */
+void road_drop(int capability);
 
 /* True with the walls of `comet run` before the hooks: false in the persona "hooks". */
 bool road_walled(void);

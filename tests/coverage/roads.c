@@ -90,8 +90,9 @@ static void print_answers(const int *answers)
 
 static void print_row(const struct road *road, unsigned number)
 {
-	static const char *const words[] = { "root",  "changes",  "no-event",
-					     "leaks", "any-name", "twin-walled" };
+	static const char *const words[] = {
+		"root", "changes", "no-event", "leaks", "any-name", "twin-walled", "twin-inside",
+	};
 
 	printf("%u\t%s\t%s\t%s", number, road->name, road->surface, road->op ? road->op : "");
 	print_answers(road->hidden);
@@ -122,8 +123,9 @@ static void save(const struct place *place)
 
 static void prepare_all(void)
 {
-	static const char *const kinds[] = { "hidden", "readable", "granted",  "declared", "scratch",
-					     "before", "ready",    "happened", "told" };
+	static const char *const kinds[] = { "hidden",   "readable", "granted",
+					     "declared", "scratch",  "before",
+					     "ready",    "happened", "told" };
 
 	if (mkdir(road_state.root, 0755) < 0)
 		road_broken("%s", road_state.root);

@@ -230,6 +230,8 @@ def judge(row, persona, side, tried):
     if side == "declared":
         if walled and "twin-walled" in row.flags:
             return "wall", None
+        if persona == "hooks" and "twin-inside" in row.flags:
+            return "untried", None
         if answer != "success" or events:
             return None, f"twin: {answer}, {len(events)} events {said(events)}"
         if "changes" in row.flags and not harmed:

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How is one request given to io_uring, without its library? */
+#ifndef COMET_URING_H
+#define COMET_URING_H
+
+#include <linux/io_uring.h>
+
+/* Its result; the ring is made for it, with these IORING_SETUP_* flags, and closed. */
+int uring_do(const struct io_uring_sqe *request, unsigned int flags);
+
+#endif /* COMET_URING_H */
