@@ -63,8 +63,8 @@ FUZZ_RUNS ?= 1000000
 SMOKE_RUNS ?= 50000
 
 # Build and test need packages that a fresh machine lacks; `setup` installs what is missing.
-.PHONY: all help setup setup-test check check-vm check-fuzz fuzz-smoke test demo bench arm64 format \
-	install clean lint
+.PHONY: all help setup setup-test check check-vm check-fuzz fuzz-smoke coverage test demo bench \
+	arm64 format install clean lint
 
 all: $(O)/comet $(MAN) ## build the program, the BPF objects and the man page
 
@@ -200,6 +200,9 @@ check-vm: setup-test all $(PROBES) ## end-to-end tests in VMs, KERNELS="6.1 6.12
 
 check-fuzz: setup-test $(FUZZ) ## FUZZ_RUNS mutations per fuzz target
 	$(Q)FUZZ_RUNS=$(FUZZ_RUNS) scripts/check-fuzz.sh $(FUZZ)
+
+coverage: setup-test all $(O)/tests/coverage/roads ## try every road in VMs, write docs/coverage.md
+	$(Q)COMET_OUT=$(O) scripts/coverage.sh $(KERNELS)
 
 test: ## everything: set-up, build, unit, fuzz smoke, VM tests on all kernels
 	$(Q)scripts/test.sh

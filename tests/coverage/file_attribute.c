@@ -205,8 +205,18 @@ static const struct road file_attribute[] = {
 	{ CHANGE_OPENED("ioctl FS_IOC_SETFLAGS", "ioctl", set_flags) },
 	{ CHANGE_OPENED("ioctl FS_IOC_SETFLAGS on a directory", "ioctl", set_directory_flags) },
 	{ CHANGE_OPENED("ioctl FS_IOC_FSSETXATTR", "ioctl", set_extended_flags) },
-	{ CHANGE_OPENED("ioctl FS_IOC_SETVERSION", "ioctl", set_version) },
-	{ CHANGE("file_setattr", "ioctl", file_setattr), .since = 0x0611 },
+	/* ext4 has no such command where its metadata have checksums: the twin takes another. */
+	{ CHANGE_OPENED("ioctl FS_IOC_SETVERSION", "ioctl", set_version), .twin = set_flags },
+	{ CHANGE_OPENED("file_setattr", "ioctl", file_setattr), .since = 0x0611 },
+	{
+		.name = "file_setattr of what may not even be read",
+		.surface = "fs.read",
+		.op = "stat",
+		.try = file_setattr,
+		.hidden = { ENOENT },
+		.flags = ROAD_CHANGES,
+		.since = 0x0611,
+	},
 	{ CHANGE_OPENED("file_setattr with AT_EMPTY_PATH", "ioctl", file_setattr_empty),
 	  .since = 0x0611 },
 	{

@@ -47,8 +47,6 @@ static const char *of_victim(const struct place *place, const char *file)
 		if (pid == 0) {
 			memory = show(place);
 			road_must(write(ends[1], &memory, sizeof(memory)), "pipe");
-			/* Ends with its parent. */
-			close(ends[1]);
 			for (;;)
 				pause();
 		}
@@ -146,6 +144,6 @@ static const struct road file_proc[] = {
 	{ PROC_LINK("open through /proc/PID/cwd of a process outside", through_cwd) },
 	{ PROC_LINK("open through /proc/PID/fd of a process outside", through_descriptor) },
 	{ PROC_LINK("open through /proc/PID/map_files of a process outside", through_mapping),
-	  .twin = through_descriptor },
+	  .twin = through_descriptor, .also = "capability" },
 };
 ROADS(file_proc);

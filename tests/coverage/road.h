@@ -60,6 +60,7 @@ struct road {
 	const char *name;    /* unique, in words of the manual */
 	const char *surface; /* of the event expected: "fs.read" */
 	const char *op;      /* of the event expected: "open"; NULL: any */
+	const char *also;    /* events of this op may come besides, on any surface */
 	/*
 	 * Inside, as the agent: does it, and returns 0 or -errno of the call that is tried. A step
 	 * on the way that fails for another reason is no answer: road_broken().

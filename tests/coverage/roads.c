@@ -103,7 +103,8 @@ static void print_row(const struct road *road, unsigned number)
 	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (road->flags & (1U << i))
 			printf("%s,", words[i]);
-	printf("\t%d.%d\t%s\n", road->since >> 8, road->since & 0xff, road->why ? road->why : "");
+	printf("\t%d.%d\t%s\t%s\n", road->since >> 8, road->since & 0xff,
+	       road->also ? road->also : "", road->why ? road->why : "");
 }
 
 static void prepare(const struct place *place)
@@ -196,6 +197,7 @@ static void try(const struct place *place)
 	if (pid == 0) {
 		snprintf(name, sizeof(name), "road-%s", road_state.label);
 		prctl(PR_SET_NAME, name);
+		setpgid(0, 0);
 		alarm(SECONDS_PER_TRY);
 		umask(0);
 		result = place->side == ROAD_DECLARED && place->road->twin
@@ -205,6 +207,7 @@ static void try(const struct place *place)
 	}
 	while (waitpid(pid, &status, 0) < 0)
 		;
+	kill(-pid, SIGKILL); /* what it left behind */
 	if (WIFSIGNALED(status))
 		printf("tried\t%s\tsignal %d\n", road_state.label, WTERMSIG(status));
 	else if (WEXITSTATUS(status) != ROAD_EXIT_BROKEN)
