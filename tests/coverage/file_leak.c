@@ -4,9 +4,14 @@
  * whether an undeclared name exists, or what kind of thing it is, and no more.
  */
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "tests/coverage/road.h"
@@ -80,6 +85,104 @@ static int link_new(const struct place *place)
 	return road_result(link(place->mine, road_in(place, "new")));
 }
 
+static int symlink_existing(const struct place *place)
+{
+	return road_result(symlink("somewhere", place->target));
+}
+
+static int symlink_new(const struct place *place)
+{
+	return road_result(symlink("somewhere", road_in(place, "new")));
+}
+
+static int mknod_existing(const struct place *place)
+{
+	return road_result(mkfifo(place->target, 0600));
+}
+
+static int mknod_new(const struct place *place)
+{
+	return road_result(mkfifo(road_in(place, "new"), 0600));
+}
+
+static int rename_existing(const struct place *place)
+{
+	return road_result(syscall(SYS_renameat2, AT_FDCWD, place->mine, AT_FDCWD, place->target,
+				   RENAME_NOREPLACE));
+}
+
+static int rename_new(const struct place *place)
+{
+	return road_result(syscall(SYS_renameat2, AT_FDCWD, place->mine, AT_FDCWD,
+				   road_in(place, "new"), RENAME_NOREPLACE));
+}
+
+static int bind_to(const struct place *place, const char *name)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	long s = road_must(socket(AF_UNIX, SOCK_STREAM, 0), "socket");
+
+	strcpy(address.sun_path, name);
+	road_must(chdir(place->dir), "chdir");
+	return road_result(bind((int)s, (void *)&address, sizeof(address)));
+}
+
+static int bind_existing(const struct place *place)
+{
+	return bind_to(place, "f");
+}
+
+static int bind_new(const struct place *place)
+{
+	return bind_to(place, "new");
+}
+
+/* Where a link leads that cannot be read: followed, and then asked for by another way. */
+static void make_link_to_directory(const struct place *place)
+{
+	place_directory(place, place->dir);
+	place_directory(place, road_in(place, "d"));
+	road_must(symlink("d", place->target), place->target);
+}
+
+static int ends_in(const char *text, ssize_t n, const char *end)
+{
+	size_t want = strlen(end);
+
+	if (n < 0)
+		return -errno;
+	return (size_t)n >= want && memcmp(text + n - want, end, want) == 0 ? 0 : -EBADMSG;
+}
+
+static int link_by_descriptor(const struct place *place)
+{
+	long fd = road_must(open(place->target, O_PATH), "O_PATH");
+	char text[512];
+
+	return ends_in(text, readlink(road_path("/proc/self/fd/%ld", fd), text, sizeof(text)),
+		       road_in(place, "d"));
+}
+
+static int link_by_directory(const struct place *place)
+{
+	char text[512];
+
+	road_must(chdir(place->target), "chdir");
+	return ends_in(text, syscall(SYS_getcwd, text, sizeof(text)) - 1, road_in(place, "d"));
+}
+
+static int inode_number(const struct place *place)
+{
+	long fd = road_must(open(place->target, O_PATH), "O_PATH");
+	char text[512] = "";
+	int info = open(road_path("/proc/self/fdinfo/%ld", fd), O_RDONLY);
+
+	if (info < 0)
+		return -errno;
+	road_must(read(info, text, sizeof(text) - 1), "fdinfo");
+	return strstr(text, "ino:") ? 0 : -EBADMSG;
+}
+
 static int open_below_file(const struct place *place)
 {
 	return road_fd(open(road_in(place, "f/x"), O_RDONLY));
@@ -132,6 +235,8 @@ static int truncate_file(const struct place *place)
 #define EARLIER "the kernel answers before it asks a hook; tells that the name exists"
 #define KIND "the kernel answers before it asks a hook; tells what kind of thing it is"
 
+#define LEADS "the kernel asks no hook that sees the path; tells where the link leads"
+
 #define LEAK(words, how, answer, reason)                                                           \
 	.name = (words), .surface = "fs.read", .try = (how), .hidden = { answer },                 \
 	.flags = ROAD_LEAKS, .why = (reason)
@@ -150,6 +255,21 @@ static const struct road file_leak[] = {
 	{ LEAK("open an existing file with O_CREAT and O_EXCL", create_existing, EEXIST, EARLIER),
 	  .twin = create_new },
 	{ LEAK("link to an existing name", link_existing, EEXIST, EARLIER), .twin = link_new },
+	{ LEAK("symlink at an existing name", symlink_existing, EEXIST, EARLIER),
+	  .twin = symlink_new },
+	{ LEAK("mknod of an existing name", mknod_existing, EEXIST, EARLIER), .twin = mknod_new },
+	{ LEAK("rename to an existing name with RENAME_NOREPLACE", rename_existing, EEXIST,
+	       EARLIER),
+	  .twin = rename_new },
+	{ LEAK("bind a UNIX socket to an existing name", bind_existing, EADDRINUSE, EARLIER),
+	  .twin = bind_new },
+	{ LEAK("open a symbolic link with O_PATH, then readlink of /proc/self/fd",
+	       link_by_descriptor, ROAD_SUCCEEDS, LEADS),
+	  .prepare = make_link_to_directory },
+	{ LEAK("chdir to a symbolic link, then getcwd", link_by_directory, ROAD_SUCCEEDS, LEADS),
+	  .prepare = make_link_to_directory },
+	{ LEAK("open with O_PATH, then read /proc/self/fdinfo", inode_number, ROAD_SUCCEEDS,
+	       "the kernel asks no hook; tells the inode number") },
 	{ LEAK("open a name below a file", open_below_file, ENOTDIR, KIND), .twin = open_file },
 	{ LEAK("open a file with O_DIRECTORY", open_file_as_directory, ENOTDIR, KIND),
 	  .twin = open_file },

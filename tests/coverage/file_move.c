@@ -88,6 +88,18 @@ static int move_whiteout(const struct place *place)
 	return move(place->target, road_mine(place, "new"), RENAME_WHITEOUT);
 }
 
+static int move_directory_over(const struct place *place)
+{
+	road_must(mkdir(road_mine(place, "d"), 0755), "mkdir");
+	return road_result(rename(road_mine(place, "d"), place->target));
+}
+
+static void prepare_empty(const struct place *place)
+{
+	place_directory(place, place->dir);
+	place_directory(place, place->target);
+}
+
 static void prepare_directory(const struct place *place)
 {
 	place_directory(place, place->dir);
@@ -111,6 +123,8 @@ static const struct road file_move[] = {
 	  .prepare = prepare_directory },
 	{ MOVE("rename into it", "rename", move_in), .flags = ROAD_CHANGES },
 	{ MOVE("rename over it", "rename", move_over), .flags = ROAD_CHANGES },
+	{ MOVE("rename a directory over it", "rename", move_directory_over), .flags = ROAD_CHANGES,
+	  .prepare = prepare_empty },
 	{ MOVE("rename within it", "rename", move_within), .flags = ROAD_CHANGES },
 	{ MOVE("rename into it with RENAME_NOREPLACE", "rename", move_no_replace),
 	  .flags = ROAD_CHANGES },

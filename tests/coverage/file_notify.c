@@ -27,6 +27,12 @@ static int watch_directory(const struct place *place)
 	return inotify_on(place->dir);
 }
 
+static int watch_parent(const struct place *place)
+{
+	place_names(place, "%s", place->root);
+	return inotify_on(place->root);
+}
+
 static int watch_descriptor(const struct place *place)
 {
 	long fd = road_must(open(place->target, O_PATH), "O_PATH");
@@ -80,6 +86,9 @@ static int fanotify_filesystem(const struct place *place)
 static const struct road file_notify[] = {
 	{ WATCH("inotify_add_watch on a file", "notify", watch_file) },
 	{ WATCH("inotify_add_watch on a directory", "notify", watch_directory) },
+	{ WATCH("inotify_add_watch on a directory on the way to a declared one", "notify",
+		watch_parent),
+	  .twin = watch_directory },
 	{ WATCH("inotify_add_watch on an O_PATH descriptor by /proc/self/fd", "notify",
 		watch_descriptor) },
 	{ WATCH("open and fcntl F_NOTIFY", "open", dnotify) },

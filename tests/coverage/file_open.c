@@ -118,6 +118,25 @@ static int link_to_directory(const struct place *place)
 	return road_read_canary(open(road_mine(place, "link/f"), O_RDONLY));
 }
 
+/* Looked at first by the name that is declared, so that its verdict may be remembered. */
+static void make_second_name(const struct place *place)
+{
+	place_directory(place, place->dir);
+	place_file(place, place->mine, ROAD_CANARY, 0644);
+	road_must(link(place->mine, place->target), "link");
+}
+
+static int open_second_name(const struct place *place)
+{
+	road_must(road_read_canary(open(place->mine, O_RDONLY)), "the declared name");
+	return road_read_canary(open(place->target, O_RDONLY));
+}
+
+static int open_existing_to_create(const struct place *place)
+{
+	return road_read_canary(open(place->target, O_RDONLY | O_CREAT, 0600));
+}
+
 static void make_fifo(const struct place *place)
 {
 	place_directory(place, place->dir);
@@ -145,6 +164,12 @@ static int list(const struct place *place)
 {
 	place_names(place, "%s", place->dir);
 	return list_fd(open(place->dir, O_RDONLY | O_DIRECTORY));
+}
+
+static int list_parent(const struct place *place)
+{
+	place_names(place, "%s", place->root);
+	return list_fd(open(place->root, O_RDONLY | O_DIRECTORY));
 }
 
 static int list_dot(const struct place *place)
@@ -282,8 +307,16 @@ static const struct road file_open[] = {
 	{ READ("fchdir to an O_PATH descriptor, then open", after_fchdir) },
 	{ READ("open through a symbolic link to the file", link_to_file) },
 	{ READ("open through a symbolic link to its directory", link_to_directory) },
+	{ READ("open an undeclared name of a file that has a declared one", open_second_name),
+	  .prepare = make_second_name },
+	{ .name = "open an existing file with O_RDONLY and O_CREAT",
+	  .surface = "fs.read",
+	  .op = "open",
+	  .try = open_existing_to_create,
+	  .hidden = { EACCES } },
 	{ READ("open a FIFO", open_fifo), .prepare = make_fifo },
 	{ READ("opendir and getdents", list) },
+	{ READ("list a directory on the way to a declared one", list_parent), .twin = list },
 	{ READ("openat \".\" of an O_PATH descriptor, and getdents", list_dot) },
 	{ READ("open \".\" in a deleted working directory", open_deleted_cwd),
 	  .prepare = make_doomed, .outside = remove_doomed },

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -188,6 +189,26 @@ static int receive_directory(const struct place *place)
 	return fd < 0 ? -errno : road_read_canary(openat(fd, "f", O_RDONLY));
 }
 
+static void make_device(const struct place *place)
+{
+	place_directory(place, place->dir);
+	road_must(mknod(place->target, S_IFCHR | 0600, makedev(1, 5)), place->target);
+	road_must(chown(place->target, place->uid, place->uid), place->target);
+}
+
+static void grant_device(const struct place *place)
+{
+	road_grant("fs.read %s", place->target);
+}
+
+static int receive_device(const struct place *place)
+{
+	int fd = receive(place, 0);
+	char byte;
+
+	return fd < 0 ? -errno : read(fd, &byte, 1) == 1 ? 0 : -errno;
+}
+
 /* A process whose descriptor 100 is the target's. */
 static void hold_open(const struct place *place)
 {
@@ -254,6 +275,16 @@ static const struct road file_receive[] = {
 		.try = receive_and_reopen,
 		.outside = send_path,
 		.hidden = { ENOENT },
+	},
+	{
+		.name = "receive a device's descriptor of a node in a granted directory",
+		.surface = "fs.read",
+		.op = "receive",
+		.prepare = make_device,
+		.outside = send_for_reading,
+		.grants = grant_device,
+		.try = receive_device,
+		.granted = { EACCES, ENOENT },
 	},
 	{
 		.name = "pidfd_getfd of a process outside",

@@ -50,6 +50,34 @@ static int openat_polled(const struct place *place)
 	return request_open(place, 0, IORING_SETUP_SQPOLL);
 }
 
+/* Opened into the ring's own table: the agent never has a descriptor. */
+static int openat_fixed(const struct place *place)
+{
+	char text[sizeof(ROAD_CANARY)] = "";
+	struct io_uring_sqe sqes[2] = {
+		{
+			.opcode = IORING_OP_OPENAT,
+			.fd = AT_FDCWD,
+			.addr = address(place->target),
+			.open_flags = O_RDONLY,
+			.file_index = 1,
+		},
+		{
+			.opcode = IORING_OP_READ,
+			.flags = IOSQE_FIXED_FILE,
+			.fd = 0,
+			.addr = address(text),
+			.len = sizeof(text) - 1,
+		},
+	};
+	int answers[2];
+
+	uring_do_all(sqes, answers, 2, 0);
+	if (answers[0] < 0)
+		return answers[0];
+	return strcmp(text, ROAD_CANARY) == 0 ? 0 : -EBADMSG;
+}
+
 static int request_openat2(const struct place *place, __u8 flags)
 {
 	struct open_how how = { .flags = O_RDONLY, .resolve = RESOLVE_NO_SYMLINKS };
@@ -250,6 +278,7 @@ static const struct road file_uring[] = {
 	{ READ("OPENAT", "open", openat_inline) },
 	{ READ("OPENAT with IOSQE_ASYNC", "open", openat_async) },
 	{ READ("OPENAT by a polling thread", "open", openat_polled) },
+	{ READ("OPENAT into its own table, then READ", "open", openat_fixed) },
 	{ READ("OPENAT2", "open", openat2_inline) },
 	{ READ("OPENAT2 with IOSQE_ASYNC", "open", openat2_async) },
 	{ READ("STATX", "stat", statx_inline) },

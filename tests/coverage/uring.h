@@ -7,5 +7,8 @@
 
 /* Its result; the ring is made for it, with these IORING_SETUP_* flags, and closed. */
 int uring_do(const struct io_uring_sqe *request, unsigned int flags);
+/* At most four, one after the other. Each result goes to answers. */
+void uring_do_all(const struct io_uring_sqe *requests, int *answers, unsigned int n,
+		  unsigned int flags);
 
 #endif /* COMET_URING_H */
