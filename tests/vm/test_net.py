@@ -58,11 +58,11 @@ def silent(*some):
 def test_tcp_connect(box):
     """TCP reaches the declared address; another one answers ECONNREFUSED and gets nothing."""
     a, x, _, _, pack = both(box)
-    allowed = [(order("tcp", a), "ok"), (order("uring-connect", a), "ok")]
+    ways = ("tcp", "uring-connect", "uring-socket")
+    allowed = [(order(way, a), "ok") for way in ways]
     clean(attempt(box, pack, allowed))
     check(b"connection" in a.settled(), "A was not reached")
-    result = attempt(box, pack, allowed + [
-        (order("tcp", x), "ECONNREFUSED"), (order("uring-connect", x), "ECONNREFUSED")])
+    result = attempt(box, pack, allowed + [(order(way, x), "ECONNREFUSED") for way in ways])
     violated(result, asked(x))
     equal({v["errno"] for v in result.violations}, {"ECONNREFUSED"}, "errno")
     equal({v["op"] for v in result.violations}, {"connect"}, "op")
@@ -221,6 +221,29 @@ def test_port_and_transport_count(box):
              asked(tcp))
     equal(len(udp.settled()), 1, "datagrams at A")
     equal(len(tcp.settled()), before, "what arrived by TCP")
+
+
+def test_entries_that_say_too_little(box):
+    """An entry without a port or protocol opens nothing silently: the pack is refused. A name that
+    does not resolve is warned of and grants nothing; alone it leaves everything closed."""
+    a, x = listeners(box)
+    for rule in '{host: 127.0.0.2, proto: http}', f'{{host: 127.0.0.2, port: {x.port}}}', \
+            f'{{port: {x.port}, proto: http}}', '{host: 127.0.0.2, port: 0, proto: http}':
+        with open(box.pack(name="short"), encoding="utf-8") as f:
+            text = f.read().replace("network_out: []", f"network_out: [{rule}]")
+        result = box.run(box.file("short.yaml", text), NET, order("tcp", x))
+        equal((result.code, result.out), (2, ""), f"a rule {rule}: {result.err}")
+        check("short.yaml:" in result.err, result.err)
+    nothing = box.usual(egress=[("no-such.invalid", x.port, "http")], name="nothing")
+    violated(attempt(box, nothing, [(order("tcp", x), "ECONNREFUSED"),
+                                    (order("tcp", a), "ECONNREFUSED")]), asked(x), asked(a))
+    words = box.comet("run", nothing, "--", NET)
+    check("no-such.invalid does not resolve" in words.err, words.err)
+    some = box.usual(egress=[("no-such.invalid", x.port, "http"), ("127.0.0.1", a.port, "http")],
+                     name="some")
+    violated(attempt(box, some, [(order("tcp", x), "ECONNREFUSED"), (order("tcp", a), "ok")]),
+             asked(x))
+    silent(x)
 
 
 AF_PACKET, AF_NETLINK, AF_ALG, AF_VSOCK, AF_XDP = 17, 16, 38, 40, 44

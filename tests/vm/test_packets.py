@@ -3,8 +3,10 @@
 import os
 import socket
 import subprocess
+import time
 
-from lib import check, equal, violated
+from far import FarEnd
+from lib import ATTEMPT, PYTHON, check, equal, violated
 
 
 def test_sendfile_to_a_connected_socket(box):
@@ -63,3 +65,61 @@ def test_low_limit_on_open_files(box):
     enough = subprocess.run(["/bin/sh", "-c", command % 1024, box.usual()], capture_output=True,
                             text=True, check=False)
     equal((enough.returncode, enough.stdout), (0, "ran\n"), f"usual limit: {enough.stderr}")
+
+
+# To the declared address by way of another: a source route in the socket's options, which needs
+# CAP_NET_RAW, or for IPv6 a routing header with the datagram, which needs nothing.
+ROUTED = """
+def plain(family, to):
+    socket.socket(family, socket.SOCK_DGRAM).sendto(b"x", to)
+def by_option(kind, hop, to):
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    route = bytes((kind, 7, 4)) + socket.inet_aton(hop) + b"\\1"
+    s.setsockopt(socket.IPPROTO_IP, socket.IP_OPTIONS, route)
+    s.sendto(b"x", to)
+def by_header(hop, to):
+    s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+    header = bytes((0, 2, 2, 1)) + bytes(4) + socket.inet_pton(socket.AF_INET6, hop)
+    s.sendmsg([b"x"], [(socket.IPPROTO_IPV6, socket.IPV6_RTHDR, header)], 0, to)
+four, six = ("198.51.100.9", 53), ("fd00:f:1::9", 53)
+attempt(plain, socket.AF_INET, four)
+attempt(plain, socket.AF_INET6, six)
+attempt(by_option, 131, "198.51.100.2", four)
+attempt(by_option, 137, "198.51.100.2", four)
+attempt(by_header, "fd00:f:1::2", six)
+"""
+
+
+def test_routes_of_ones_own(box):
+    """A datagram to a declared address that is routed by way of an undeclared one does not leave."""
+    def wire():
+        far = FarEnd(box, "wire0", "fd00:f:1::2", 9)
+        for command in ("addr add 198.51.100.1/24 dev wire0",
+                        "-6 addr add fd00:f:1::1/64 dev wire0 nodad",
+                        "neigh add 198.51.100.2 lladdr 02:00:00:00:00:02 dev wire0",
+                        "neigh add 198.51.100.9 lladdr 02:00:00:00:00:02 dev wire0",
+                        "neigh add fd00:f:1::2 lladdr 02:00:00:00:00:02 dev wire0",
+                        "neigh add fd00:f:1::9 lladdr 02:00:00:00:00:02 dev wire0"):
+            subprocess.run(["ip", *command.split()], check=True)
+        return far
+
+    def arrived(far):
+        found = [word for word in far.end() if "198.51.100." in word or "fd00:f:1::" in word]
+        subprocess.run("ip link del wire0; ip netns del wire0", shell=True, check=True)
+        return found
+
+    plain = ["packet 198.51.100.9 17", "packet fd00:f:1::9 17"]
+    pack = box.usual(egress=[("198.51.100.9", 53, "quic"), ("fd00:f:1::9", 53, "quic")])
+    far = wire()
+    result = box.python(pack, ROUTED)
+    time.sleep(0.3)
+    equal(arrived(far), plain, "packets of the run")
+    equal(result.out.split(), ["ok"] * 2 + ["EPERM"] * 3, "answers")
+    equal((result.code, result.events[-1]["dropped"]), (3, 1), "exit code and packets dropped")
+    far = wire()
+    outside = subprocess.run([PYTHON, "-c", ATTEMPT + ROUTED], capture_output=True, text=True,
+                             check=True)
+    time.sleep(0.3)
+    equal(outside.stdout.split(), ["ok"] * 5, "answers outside of a run")
+    equal(arrived(far), plain + ["packet 198.51.100.2 17"] * 2 + ["packet fd00:f:1::2 43"],
+          "packets from outside of a run")

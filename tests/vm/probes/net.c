@@ -235,7 +235,7 @@ static int dissolve(char **words)
 	return done(fd, 0);
 }
 
-/* Nothing but the call itself, through a ring. */
+/* Nothing but the call itself, through a ring: its result. */
 static int ring_call(struct io_uring_sqe *order)
 {
 	struct io_uring_params p = { 0 };
@@ -261,7 +261,33 @@ static int ring_call(struct io_uring_sqe *order)
 	if (syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) < 0)
 		return done(ring, -1);
 	close(ring);
-	return cqes[0].res < 0 ? cqes[0].res : 0;
+	return cqes[0].res;
+}
+
+/* The socket itself is made through a ring, too. */
+static int uring_socket(char **words)
+{
+	union address to;
+	socklen_t len = parse(words, &to);
+	struct io_uring_sqe make_order = {
+		.opcode = IORING_OP_SOCKET,
+		.fd = to.any.sa_family,
+		.off = SOCK_STREAM,
+	};
+	int fd = ring_call(&make_order);
+	struct io_uring_sqe order = {
+		.opcode = IORING_OP_CONNECT,
+		.fd = fd,
+		.addr = (uintptr_t)&to,
+		.off = len,
+	};
+	int result;
+
+	if (fd < 0)
+		return fd;
+	result = ring_call(&order);
+	close(fd);
+	return result;
 }
 
 static int uring_connect(char **words)
@@ -301,7 +327,7 @@ static int uring_send(char **words)
 	int result = ring_call(&order);
 
 	close(fd);
-	return result;
+	return result < 0 ? result : 0;
 }
 
 /* Family, type and protocol as numbers. */
@@ -330,6 +356,7 @@ static const struct probe_op ops[] = {
 	{ "tfo-unspec", 2, tcp_unspec },
 	{ "mptcp-tfo", 2, mptcp_tfo },
 	{ "uring-connect", 2, uring_connect },
+	{ "uring-socket", 2, uring_socket },
 	{ "uring-send", 2, uring_send },
 	{ "socket", 3, make_socket },
 	{ NULL, 0, NULL },
