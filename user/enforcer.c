@@ -225,7 +225,9 @@ static int fill(struct comet_enforcer *enforcer, struct held *held,
 	if (!r)
 		r = add_ring(set, held, error);
 	if (!r)
-		r = comet_objects_resolve(policy, target, &held->objects, error);
+		r = comet_objects_resolve(policy, target, NULL, &held->objects, error);
+	if (!r)
+		comet_objects_warn(policy, &held->objects, target);
 	if (!r)
 		r = comet_rules_add_objects(set, held->id, &held->objects, error);
 	if (!r)

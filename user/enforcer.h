@@ -11,6 +11,7 @@
 #ifndef COMET_ENFORCER_H
 #define COMET_ENFORCER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "bpf/wire.h"
@@ -42,6 +43,7 @@ typedef void (*comet_warn_fn)(void *context, const struct comet_location *locati
 struct comet_policy_target {
 	int mount_ns;       /* descriptor of the mount namespace in which paths are meant */
 	uint32_t flags;     /* COMET_POLICY_* */
+	bool by_mount;      /* a file that is mounted alone is granted as an object, too */
 	comet_warn_fn warn; /* may be NULL */
 	void *warn_context;
 };

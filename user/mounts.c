@@ -9,9 +9,9 @@
 #include <limits.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 #include "user/base.h"
+#include "user/mount.h"
 
 /*
  * Pid 1 of the run is Comet's own and may not be looked into: not there is a better answer than
@@ -23,30 +23,6 @@ static void closedir_ptr(DIR **dir)
 {
 	if (*dir)
 		closedir(*dir);
-}
-
-/* A copy, with all that is mounted below it, that is not mounted anywhere yet. */
-static int clone_tree(const char *path)
-{
-	return open_tree(AT_FDCWD, path,
-			 OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_SYMLINK_NOFOLLOW);
-}
-
-static int attach(int tree, int dir, const char *path)
-{
-	return move_mount(tree, "", dir, path, MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_SYMLINKS);
-}
-
-/* An unmounted tmpfs for the new root. */
-static int make_tmpfs(void)
-{
-	_cleanup_close_ int fs = fsopen("tmpfs", FSOPEN_CLOEXEC);
-
-	if (fs < 0 || fsconfig(fs, FSCONFIG_SET_STRING, "mode", "0755", 0) < 0 ||
-	    fsconfig(fs, FSCONFIG_SET_STRING, "source", "comet", 0) < 0 ||
-	    fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
-		return -1;
-	return fsmount(fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 }
 
 static int copy_link(const char *path, int root, const char *name)
@@ -85,8 +61,8 @@ static int copy_entry(int root, const char *name)
 	/* The run gets a /proc of its own. */
 	if (streq(name, "proc"))
 		return 0;
-	tree = clone_tree(path);
-	return tree < 0 ? -1 : attach(tree, root, name);
+	tree = comet_mount_clone(AT_FDCWD, path);
+	return tree < 0 ? -1 : comet_mount_attach(tree, root, name);
 }
 
 static int copy_entries(int root, struct comet_error *error)
@@ -107,29 +83,17 @@ static int copy_entries(int root, struct comet_error *error)
 	return 0;
 }
 
-/* From here on the tmpfs is "/", and the old root is not mounted any more. */
-static int enter_root(int root)
-{
-	struct mount_attr read_only = { .attr_set = MOUNT_ATTR_RDONLY };
-
-	/* Both names are the new root's: the old one comes to lie on top of it and is taken off. */
-	if (fchdir(root) < 0 || syscall(SYS_pivot_root, ".", ".") < 0 ||
-	    umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
-		return -1;
-	/* What is written to a tmpfs would be lost without a word. */
-	return mount_setattr(AT_FDCWD, "/", 0, &read_only, sizeof(read_only));
-}
-
 /*
  * The host has no /workdir, and making one is not for Comet to do: a root in memory that holds
  * every entry of the host's root and an empty /workdir besides.
  */
 static int make_root(struct comet_error *error)
 {
-	_cleanup_close_ int root = make_tmpfs();
+	struct mount_attr read_only = { .attr_set = MOUNT_ATTR_RDONLY };
+	_cleanup_close_ int root = comet_mount_tmpfs("0755");
 	int err;
 
-	if (root < 0 || attach(root, AT_FDCWD, "/") < 0)
+	if (root < 0 || comet_mount_attach(root, AT_FDCWD, "/") < 0)
 		return comet_error_set(error, errno, "cannot mount the run's own root: %s",
 				       strerror(errno));
 	err = copy_entries(root, error);
@@ -138,16 +102,25 @@ static int make_root(struct comet_error *error)
 	if (mkdirat(root, &COMET_WORKDIR[1], 0755) < 0)
 		return comet_error_set(error, errno, "cannot make %s in the run's own root: %s",
 				       COMET_WORKDIR, strerror(errno));
-	if (enter_root(root) < 0)
+	/* What is written to a tmpfs would be lost without a word. */
+	if (comet_mount_pivot(root) < 0 ||
+	    mount_setattr(AT_FDCWD, "/", 0, &read_only, sizeof(read_only)) < 0)
 		return comet_error_set(error, errno, "cannot change to the run's own root: %s",
 				       strerror(errno));
 	return 0;
 }
 
+/* Where the host has a link, what it leads to is meant. */
+static int attach_at(int tree, const char *path)
+{
+	return move_mount(tree, "", AT_FDCWD, path,
+			  MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_SYMLINKS);
+}
+
 static int mount_workdir(const char *workdir, struct comet_error *error)
 {
 	/* Before the new root: the directory may lie where something is mounted over it. */
-	_cleanup_close_ int tree = clone_tree(workdir);
+	_cleanup_close_ int tree = comet_mount_clone(AT_FDCWD, workdir);
 	struct stat st;
 	int err;
 
@@ -159,7 +132,7 @@ static int mount_workdir(const char *workdir, struct comet_error *error)
 		if (err < 0)
 			return err;
 	}
-	if (attach(tree, AT_FDCWD, COMET_WORKDIR) < 0)
+	if (attach_at(tree, COMET_WORKDIR) < 0)
 		return comet_error_set(error, errno, "cannot mount %s at %s: %s", workdir,
 				       COMET_WORKDIR, strerror(errno));
 	return 0;
@@ -168,7 +141,7 @@ static int mount_workdir(const char *workdir, struct comet_error *error)
 /* The pins lie under the run's /proc: there no path of the run leads to them. */
 static int mount_proc(int pins, struct comet_error *error)
 {
-	if (pins >= 0 && attach(pins, AT_FDCWD, "/proc") < 0)
+	if (pins >= 0 && attach_at(pins, "/proc") < 0)
 		return comet_error_set(error, errno, "cannot mount the run's BPF filesystem: %s",
 				       strerror(errno));
 	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, PROC_OPTIONS) < 0)
@@ -201,7 +174,11 @@ int comet_mounts_make(const struct comet_mounts *mounts, struct comet_error *err
 		err = mount_memory(COMET_SHARED_MEMORY, error);
 	if (err == 0 && mounts->private_tmp)
 		err = mount_memory("/tmp", error);
-	if (err < 0)
-		return err;
-	return mount_proc(mounts->pins, error);
+	if (err == 0)
+		err = mount_proc(mounts->pins, error);
+	/* Where the caller stood is not for the run, and may not be in it. */
+	if (err == 0 && chdir("/") < 0)
+		err = comet_error_set(error, errno, "cannot change to the run's root: %s",
+				      strerror(errno));
+	return err;
 }

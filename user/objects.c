@@ -147,6 +147,7 @@ void comet_objects_free(struct comet_objects *objects)
 		comet_close_fd(&objects->names[i].fd);
 		free(objects->names[i].name);
 	}
+	free(objects->outcomes);
 	free(objects->nodes);
 	free(objects->names);
 	tdestroy(objects->node_index, free);

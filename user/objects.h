@@ -31,23 +31,62 @@ struct comet_named {
 	uint32_t rule;
 };
 
+/* What became of a rule. */
+enum comet_outcome {
+	COMET_OUTCOME_OPEN, /* not walked to its end */
+	COMET_OUTCOME_DONE,
+	COMET_OUTCOME_MISSING,
+	COMET_OUTCOME_BY_NAME,   /* the last component is missing: granted once it is made there */
+	COMET_OUTCOME_UNTRUSTED, /* past a link that may not be followed */
+	COMET_OUTCOME_HIDDEN,    /* missing, and cannot be made in a root of the run's own */
+};
+
 struct comet_objects {
 	struct comet_node *nodes;
 	size_t n_nodes;
 	struct comet_named *names;
 	size_t n_names;
-	void *node_index; /* tsearch(3) trees */
+	unsigned char *outcomes; /* enum comet_outcome of each path rule */
+	void *node_index;        /* tsearch(3) trees */
 	void *name_index;
 };
 
+enum comet_trace_kind {
+	COMET_TRACE_PASS,  /* what was told before does not count */
+	COMET_TRACE_RULE,  /* the walk of a rule's path begins */
+	COMET_TRACE_ROOT,  /* it stands at the root */
+	COMET_TRACE_ENTER, /* it goes into the directory `name`, ".." too */
+	COMET_TRACE_LINK,  /* it follows the link `name` to `target` */
+	COMET_TRACE_FILE,  /* it ends at `name`, which is no directory */
+	COMET_TRACE_HERE,  /* it ends in the directory where it stands */
+	COMET_TRACE_NAME,  /* it ends at `name`, which does not exist */
+};
+
+struct comet_trace {
+	enum comet_trace_kind kind;
+	uint32_t rule;
+	const char *name;
+	const char *target;
+};
+
+/* Is told of every step; what it returns, if not 0, is the resolution's failure. */
+struct comet_tracer {
+	int (*trace)(void *context, const struct comet_trace *trace);
+	void *context;
+};
+
 /*
- * Resolves every path rule of policy. A path that is not there is told through target->warn
- * unless its rule is optional; its last component alone missing is a rule on that name. Fails
- * only for want of memory, descriptors or rights.
+ * Resolves every path rule of policy; a path whose last component alone is missing is a rule on
+ * that name. Fails only for want of memory, descriptors or rights. tracer may be NULL.
  */
 int comet_objects_resolve(const struct comet_policy *policy,
-			  const struct comet_policy_target *target, struct comet_objects *objects,
+			  const struct comet_policy_target *target,
+			  const struct comet_tracer *tracer, struct comet_objects *objects,
 			  struct comet_error *error);
+
+/* Tells through target->warn which paths were not found, but for optional rules. */
+void comet_objects_warn(const struct comet_policy *policy, const struct comet_objects *objects,
+			const struct comet_policy_target *target);
 
 void comet_objects_free(struct comet_objects *objects);
 

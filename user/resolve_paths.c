@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Which objects do a policy's paths mean, and which symbolic links may lead there?
+ * Which objects do a policy's paths mean?
  *
  * A symbolic link that an agent put there must not lead the next run's policy to what the manifest
  * does not name. So a link is followed only where this very policy lets nobody change it: paths
@@ -8,13 +8,13 @@
  * the agent change, until no such link is left.
  */
 #include <fcntl.h>
-#include <pthread.h>
-#include <sched.h>
+#include <limits.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "user/base.h"
-#include "user/path_walk.h"
+#include "user/mount.h"
+#include "user/resolve_walk.h"
 
 #define PASSES_MAX 16 /* each refuses at least one more link */
 
@@ -48,39 +48,54 @@ static int is_changeable(const struct comet_objects *objects, size_t index)
 struct resolver {
 	const struct comet_policy *policy;
 	const struct comet_policy_target *target;
+	const struct comet_tracer *tracer;
 	struct comet_objects *objects;
-	unsigned char *outcomes; /* enum comet_step of each rule, for the warnings */
 	struct comet_links followed;
 	struct comet_links refused;
-	int result;
 	const char *doing;
 	const char *path;
 };
 
+static int resolve_rules(struct resolver *resolver, struct comet_path_walk *walk)
+{
+	size_t i;
+
+	for (i = 0; i < resolver->policy->n_paths; i++) {
+		int r;
+
+		walk->rule = &resolver->policy->paths[i];
+		walk->index = (uint32_t)i;
+		resolver->path = walk->rule->path;
+		r = comet_path_walk(walk);
+		if (r < 0)
+			return r;
+		resolver->objects->outcomes[i] = (unsigned char)r;
+	}
+	return 0;
+}
+
 static int resolve_once(struct resolver *resolver)
 {
 	_cleanup_close_ int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const struct comet_tracer *tracer = resolver->tracer;
+	const struct comet_trace begin = { .kind = COMET_TRACE_PASS };
 	struct comet_path_walk walk = { .objects = resolver->objects,
 					.followed = &resolver->followed,
 					.refused = &resolver->refused,
+					.target = resolver->target,
+					.tracer = tracer,
 					.root = root };
-	size_t i;
+	int r = 0;
 
 	if (root < 0)
 		return -errno;
 	resolver->followed.n = 0;
-	for (i = 0; i < resolver->policy->n_paths; i++) {
-		int r;
-
-		walk.rule = &resolver->policy->paths[i];
-		walk.index = (uint32_t)i;
-		resolver->path = walk.rule->path;
-		r = comet_path_walk(&walk);
-		if (r < 0)
-			return r;
-		resolver->outcomes[i] = (unsigned char)r;
-	}
-	return 0;
+	resolver->objects->outcomes = calloc(resolver->policy->n_paths + 1, 1);
+	if (!resolver->objects->outcomes)
+		return -ENOMEM;
+	if (tracer)
+		r = tracer->trace(tracer->context, &begin);
+	return r ? r : resolve_rules(resolver, &walk);
 }
 
 /* How many of the links that were followed stand where the agent may change them; or an error. */
@@ -119,41 +134,35 @@ static int resolve_all(struct resolver *resolver)
 	return -ELOOP;
 }
 
-/* A thread of its own: setns(2) into a mount namespace moves the caller's root and cwd with it. */
-static void *resolver_main(void *argument)
+static int resolver_main(void *argument)
 {
 	struct resolver *resolver = argument;
 
-	resolver->doing = "enter the mount namespace";
-	resolver->path = "";
-	if (unshare(CLONE_FS) || setns(resolver->target->mount_ns, CLONE_NEWNS)) {
-		resolver->result = -errno;
-		return NULL;
-	}
 	resolver->doing = "resolve";
-	resolver->result = resolve_all(resolver);
-	return NULL;
+	return resolve_all(resolver);
 }
 
-static void warn_all(const struct resolver *resolver)
+void comet_objects_warn(const struct comet_policy *policy, const struct comet_objects *objects,
+			const struct comet_policy_target *target)
 {
 	static const char *const words[] = {
-		[COMET_STEP_MISSING] = "does not exist: it grants nothing",
-		[COMET_STEP_BY_NAME] = "does not exist: granted once it is made there",
-		[COMET_STEP_UNTRUSTED] =
-			"leads through a symbolic link in a place that the agent, or "
-			"any user, may change: the link is not followed",
+		[COMET_OUTCOME_MISSING] = "does not exist: it grants nothing",
+		[COMET_OUTCOME_BY_NAME] = "does not exist: granted once it is made there",
+		[COMET_OUTCOME_UNTRUSTED] =
+			"leads through a symbolic link in a place that the agent, or any user, "
+			"may change: the link is not followed",
+		[COMET_OUTCOME_HIDDEN] = "does not exist: under isolation container it would have "
+					 "to when the run starts, so it grants nothing",
 	};
-	const struct comet_policy_target *target = resolver->target;
 	size_t i;
 
-	for (i = 0; target->warn && i < resolver->policy->n_paths; i++) {
-		const struct comet_path_rule *rule = &resolver->policy->paths[i];
+	for (i = 0; target->warn && i < policy->n_paths; i++) {
+		const struct comet_path_rule *rule = &policy->paths[i];
 		char text[PATH_MAX + 160];
 
-		if (resolver->outcomes[i] <= COMET_STEP_DONE || rule->optional)
+		if (objects->outcomes[i] <= COMET_OUTCOME_DONE || rule->optional)
 			continue;
-		snprintf(text, sizeof(text), "%s %s", rule->path, words[resolver->outcomes[i]]);
+		snprintf(text, sizeof(text), "%s %s", rule->path, words[objects->outcomes[i]]);
 		target->warn(target->warn_context, &rule->location, text);
 	}
 }
@@ -171,32 +180,27 @@ static void raise_descriptor_limit(void)
 }
 
 int comet_objects_resolve(const struct comet_policy *policy,
-			  const struct comet_policy_target *target, struct comet_objects *objects,
+			  const struct comet_policy_target *target,
+			  const struct comet_tracer *tracer, struct comet_objects *objects,
 			  struct comet_error *error)
 {
-	struct resolver resolver = { .policy = policy, .target = target, .objects = objects };
-	pthread_t thread;
+	struct resolver resolver = { .policy = policy,
+				     .target = target,
+				     .tracer = tracer,
+				     .objects = objects,
+				     .doing = "enter the run's mount namespace",
+				     .path = "" };
 	int r;
 
 	memset(objects, 0, sizeof(*objects));
 	raise_descriptor_limit();
-	resolver.outcomes = calloc(policy->n_paths + 1, 1);
-	if (!resolver.outcomes)
-		return comet_error_set(error, ENOMEM, "no memory");
-	r = pthread_create(&thread, NULL, resolver_main, &resolver);
-	if (r == 0)
-		pthread_join(thread, NULL);
-	if (r)
-		comet_error_set(error, r, "cannot start a thread: %s", strerror(r));
-	else if (resolver.result)
-		comet_error_set(error, -resolver.result, "cannot %s %s: %s", resolver.doing,
-				resolver.path, strerror(-resolver.result));
-	else
-		warn_all(&resolver);
-	if (resolver.result)
+	r = comet_mount_visit(target->mount_ns, resolver_main, &resolver);
+	if (r) {
+		comet_error_set(error, -r, "cannot %s %s: %s", resolver.doing, resolver.path,
+				strerror(-r));
 		comet_objects_free(objects);
-	free(resolver.outcomes);
+	}
 	free(resolver.followed.all);
 	free(resolver.refused.all);
-	return r ? -r : resolver.result;
+	return r;
 }

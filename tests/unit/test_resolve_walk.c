@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 #include "user/base.h"
-#include "user/path_walk.h"
+#include "user/resolve_walk.h"
 
 #define READ (COMET_FS_READ | COMET_FS_STAT)
 
@@ -20,6 +20,7 @@ static char directory[] = "/tmp/comet-walk-XXXXXX";
 static struct comet_objects objects;
 static struct comet_links followed;
 static struct comet_links refused;
+static const struct comet_policy_target target;
 static struct comet_path_walk walk;
 static struct comet_path_rule rule;
 
@@ -67,6 +68,7 @@ static int start(void **state)
 	walk.objects = &objects;
 	walk.followed = &followed;
 	walk.refused = &refused;
+	walk.target = &target;
 	walk.rule = &rule;
 	walk.index = 7;
 	rule = (struct comet_path_rule){ .access = COMET_FS_READ };
@@ -85,7 +87,7 @@ static int finish(void **state)
 	return 0;
 }
 
-static void assert_walk(const char *path, enum comet_step end)
+static void assert_walk(const char *path, enum comet_outcome end)
 {
 	rule.path = (char *)path;
 	assert_int_equal(comet_path_walk(&walk), end);
@@ -121,7 +123,7 @@ static size_t count_devices(uint32_t *self)
 static void a_directory_gives_what_is_below_it(void **state)
 {
 	(void)state;
-	assert_walk("/d", COMET_STEP_DONE);
+	assert_walk("/d", COMET_OUTCOME_DONE);
 	assert_int_equal(objects.n_nodes, 2);
 	assert_int_equal(objects.nodes[0].subtree, 0);
 	assert_int_equal(objects.nodes[0].self, COMET_FS_STAT);
@@ -134,7 +136,7 @@ static void itself_alone_is_not_what_is_below(void **state)
 {
 	(void)state;
 	rule.self_only = true;
-	assert_walk("/d", COMET_STEP_DONE);
+	assert_walk("/d", COMET_OUTCOME_DONE);
 	assert_int_equal(objects.nodes[1].subtree, 0);
 	assert_int_equal(objects.nodes[1].self, READ);
 }
@@ -145,7 +147,7 @@ static void a_file_is_granted_by_its_name(void **state)
 
 	(void)state;
 	rule.access |= COMET_FS_WRITE;
-	assert_walk("/d/f", COMET_STEP_DONE);
+	assert_walk("/d/f", COMET_OUTCOME_DONE);
 	assert_int_equal(named("f")->self,
 			 READ | COMET_FS_WRITE | COMET_FS_CHANGE | COMET_FS_PLANT);
 	assert_int_equal(named("f")->subtree, 0);
@@ -155,38 +157,38 @@ static void a_file_is_granted_by_its_name(void **state)
 static void a_missing_name_is_granted_once_it_is_there(void **state)
 {
 	(void)state;
-	assert_walk("/d/new", COMET_STEP_BY_NAME);
+	assert_walk("/d/new", COMET_OUTCOME_BY_NAME);
 	assert_int_equal(named("new")->subtree, READ);
-	assert_walk("/no/new", COMET_STEP_MISSING);
-	assert_walk("/d/f/new", COMET_STEP_MISSING);
-	assert_walk("/d/no/..", COMET_STEP_MISSING);
+	assert_walk("/no/new", COMET_OUTCOME_MISSING);
+	assert_walk("/d/f/new", COMET_OUTCOME_MISSING);
+	assert_walk("/d/no/..", COMET_OUTCOME_MISSING);
 }
 
 static void links_are_followed_and_remembered(void **state)
 {
 	(void)state;
-	assert_walk("/to-file", COMET_STEP_DONE);
+	assert_walk("/to-file", COMET_OUTCOME_DONE);
 	assert_int_equal(named("to-file")->self, COMET_FS_STAT);
 	assert_int_equal(named("f")->self, READ);
 	assert_int_equal(followed.n, 1);
 	/* What is absolute starts at the root that was given. */
-	assert_walk("/d/to-root/f", COMET_STEP_DONE);
+	assert_walk("/d/to-root/f", COMET_OUTCOME_DONE);
 	assert_int_equal(followed.n, 2);
-	assert_walk("/to-nothing", COMET_STEP_BY_NAME);
+	assert_walk("/to-nothing", COMET_OUTCOME_BY_NAME);
 	assert_int_equal(named("nothing")->subtree, READ);
-	assert_walk("/loop", COMET_STEP_MISSING);
+	assert_walk("/loop", COMET_OUTCOME_MISSING);
 }
 
 static void a_refused_link_leads_nowhere(void **state)
 {
 	(void)state;
-	assert_walk("/to-file", COMET_STEP_DONE);
+	assert_walk("/to-file", COMET_OUTCOME_DONE);
 	assert_int_equal(comet_links_add(&refused, &followed.all[0]), 0);
 	comet_objects_free(&objects);
-	assert_walk("/to-file", COMET_STEP_UNTRUSTED);
+	assert_walk("/to-file", COMET_OUTCOME_UNTRUSTED);
 	assert_int_equal(named("to-file")->self, COMET_FS_STAT);
 	assert_int_equal(objects.n_names, 1);
-	assert_walk("/d/to-root/f", COMET_STEP_DONE);
+	assert_walk("/d/to-root/f", COMET_OUTCOME_DONE);
 }
 
 static void in_the_real_root(void)
@@ -202,7 +204,7 @@ static void a_device_is_opened_where_it_is_named(void **state)
 
 	(void)state;
 	in_the_real_root();
-	assert_walk("/dev/null", COMET_STEP_DONE);
+	assert_walk("/dev/null", COMET_OUTCOME_DONE);
 	assert_int_equal(count_devices(&self), 1);
 	assert_int_equal(self, COMET_FS_DEVICE);
 	/* By the node that is there: a name could be given to another one. */
@@ -216,7 +218,7 @@ static void a_device_is_not_opened_for_its_directory(void **state)
 	(void)state;
 	in_the_real_root();
 	rule.access |= COMET_FS_WRITE;
-	assert_walk("/dev", COMET_STEP_DONE);
+	assert_walk("/dev", COMET_OUTCOME_DONE);
 	assert_int_equal(count_devices(&self), 0);
 	for (size_t i = 0; i < objects.n_nodes; i++)
 		assert_false((objects.nodes[i].self | objects.nodes[i].subtree) & COMET_FS_DEVICE);
@@ -229,7 +231,7 @@ static void a_mark_on_a_device_opens_nothing(void **state)
 	(void)state;
 	in_the_real_root();
 	rule.access = COMET_FS_CANARY;
-	assert_walk("/dev/null", COMET_STEP_DONE);
+	assert_walk("/dev/null", COMET_OUTCOME_DONE);
 	assert_int_equal(count_devices(&self), 0);
 	assert_int_equal(named("null")->self, COMET_FS_CANARY);
 }
@@ -250,5 +252,5 @@ int main(void)
 		test(a_mark_on_a_device_opens_nothing),
 	};
 
-	return cmocka_run_group_tests_name("path_walk", tests, set_up, tear_down);
+	return cmocka_run_group_tests_name("resolve_walk", tests, set_up, tear_down);
 }
