@@ -53,12 +53,13 @@ void comet_run_release(struct comet_run *run)
 	if (run->policy_id)
 		comet_enforcer_remove(run->enforcer, run->policy_id);
 	run->policy_id = 0;
-	comet_selftest_remove(run->canary);
+	comet_selftest_remove(comet_run_canary_root(run), run->canary);
 	comet_enforcer_close(run->enforcer);
 	comet_guard_release(&run->guard);
 	run->enforcer = NULL;
 	comet_close_fd(&run->pins);
 	comet_close_fd(&run->root);
+	comet_root_sockets_close(&run->sockets);
 	comet_capture_close(&run->capture);
 	free(run->canary);
 	free(run->program);

@@ -44,7 +44,7 @@ static void __attribute__((noreturn)) guard_main(const struct comet_guarded *gua
 	comet_cgroup_destroy(guarded->cgroup);
 	if (guarded->policy)
 		comet_enforcer_remove(guarded->enforcer, guarded->policy);
-	comet_selftest_remove(guarded->canary);
+	comet_selftest_remove(AT_FDCWD, guarded->canary);
 	comet_enforcer_close(guarded->enforcer);
 	_exit(0);
 }

@@ -10,6 +10,7 @@
 #include "user/cgroup.h"
 #include "user/enforcer.h"
 #include "user/guard.h"
+#include "user/root_build.h"
 #include "user/run_options.h"
 #include "user/run_report.h"
 #include "user/signals.h"
@@ -28,6 +29,8 @@ struct comet_run {
 	struct comet_manifest *manifest;
 	struct comet_policy *policy;
 	int64_t timeout_ms;
+	bool container;   /* isolation container: a root of its own */
+	bool private_tmp; /* the manifest grants something in /tmp */
 
 	/* Set by comet_run_confine(). */
 	struct comet_enforcer *enforcer;
@@ -41,8 +44,9 @@ struct comet_run {
 	int control;
 	int init; /* pidfd */
 	pid_t init_pid;
-	int pins;        /* the run's bpffs, until all is pinned there; or -1 */
-	int root;        /* O_PATH descriptor of the run's root directory */
+	int pins; /* the run's bpffs, until all is pinned there; or -1 */
+	int root; /* O_PATH descriptor of the run's root directory */
+	struct comet_root_sockets sockets;
 	char *directory; /* where the agent starts */
 	char *program;   /* what is executed */
 };
@@ -62,6 +66,12 @@ int comet_run_confine(struct comet_run *run);
 
 /* The rights that this run gives besides the manifest's: program, terminal, directory. */
 int comet_run_add_rules(struct comet_run *run);
+/* Under isolation container: the run changes into a root of its own. */
+int comet_run_make_root(struct comet_run *run);
+/* A descriptor of its mount namespace, or a negative errno with the sentence in run->error. */
+int comet_run_open_mounts(struct comet_run *run);
+/* The directory from which the path of run->canary is meant. */
+int comet_run_canary_root(const struct comet_run *run);
 /* The descriptors that the operator hands to the agent, and the canary. */
 int comet_run_add_objects(struct comet_run *run);
 

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "manifest/path.h"
 #include "user/base.h"
 #include "user/cmd.h"
 #include "user/control.h"
@@ -52,7 +51,8 @@ int comet_run_guard(struct comet_run *run)
 		.cgroup = &run->cgroup,
 		.enforcer = run->enforcer,
 		.policy = run->policy_id,
-		.canary = run->canary,
+		/* One in the run's own root goes with it. */
+		.canary = run->container ? NULL : run->canary,
 		.closed = closed,
 		.n_closed = COMET_ARRAY_SIZE(closed),
 	};
@@ -72,7 +72,7 @@ static int make_cgroup(struct comet_run *run)
 
 	comet_terminal_open(&run->terminal);
 	comet_signals_take(&run->signals);
-	run->canary = comet_selftest_canary(run->report.run.id);
+	run->canary = comet_selftest_canary(run->report.run.id, run->container);
 	if (!run->canary) {
 		comet_error_set(&run->error, ENOMEM, "out of memory");
 		return COMET_EXIT_CONFINE;
@@ -96,30 +96,18 @@ static int make_pins(struct comet_run *run)
 	return confined(err);
 }
 
-static bool grants_tmp(const struct comet_entry *entries, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (comet_path_covers("/tmp", entries[i].text))
-			return true;
-	return false;
-}
-
 static void fill_init(const struct comet_run *run, struct comet_init *init)
 {
-	const struct comet_manifest *manifest = run->manifest;
-
 	*init = (struct comet_init){
 		.control = -1,
 		.terminal = run->terminal.fd,
 		.foreground = run->terminal.eager,
 		.output = -1,
 		.errors = -1,
-		.mounts.pins = run->pins,
+		/* In a root of the run's own they come with that. */
+		.mounts.pins = run->container ? -1 : run->pins,
 		.mounts.workdir = run->workdir,
-		.mounts.private_tmp = grants_tmp(manifest->fs_read, manifest->n_fs_read) ||
-				      grants_tmp(manifest->fs_write, manifest->n_fs_write),
+		.mounts.private_tmp = run->private_tmp,
 		.account = &run->account,
 		.argv = run->options.command,
 		.environment = run->environment,
@@ -213,32 +201,47 @@ static int await_mounts(struct comet_run *run)
 	return COMET_EXIT_CONFINE;
 }
 
-static int add_policy(struct comet_run *run)
+int comet_run_open_mounts(struct comet_run *run)
 {
-	struct comet_policy_target target = {
-		.warn = comet_run_report_warn,
-		.warn_context = &run->report,
-	};
-	_cleanup_close_ int mount_ns = -1;
 	char path[64];
+	int mount_ns;
 
 	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", run->init_pid);
 	mount_ns = open(path, O_RDONLY | O_CLOEXEC);
-	if (mount_ns < 0) {
-		comet_error_set(&run->error, errno, "cannot open the run's mount namespace: %s",
-				strerror(errno));
+	if (mount_ns < 0)
+		return comet_error_set(&run->error, errno,
+				       "cannot open the run's mount namespace: %s",
+				       strerror(errno));
+	return mount_ns;
+}
+
+static int add_policy(struct comet_run *run)
+{
+	_cleanup_close_ int mount_ns = comet_run_open_mounts(run);
+	struct comet_policy_target target = {
+		.mount_ns = mount_ns,
+		.by_mount = run->container,
+		/* What is missing was told when the run's own root was planned. */
+		.warn = run->container ? NULL : comet_run_report_warn,
+		.warn_context = &run->report,
+	};
+
+	if (mount_ns < 0)
 		return COMET_EXIT_CONFINE;
-	}
-	target.mount_ns = mount_ns;
 	target.flags = (run->options.audit ? COMET_POLICY_AUDIT : 0) |
 		       (run->options.kill ? COMET_POLICY_KILL : 0);
 	return confined(comet_enforcer_add(run->enforcer, run->policy, &target, &run->policy_id,
 					   &run->error));
 }
 
+int comet_run_canary_root(const struct comet_run *run)
+{
+	return run->container ? run->root : AT_FDCWD;
+}
+
 static int make_canary(struct comet_run *run)
 {
-	return confined(comet_selftest_make(run->canary, &run->error));
+	return confined(comet_selftest_make(comet_run_canary_root(run), run->canary, &run->error));
 }
 
 static int seal(struct comet_run *run)
@@ -269,7 +272,7 @@ static int run_selftest(struct comet_run *run)
 	if (code)
 		return code;
 	memcpy(&result, message.text, sizeof(result));
-	comet_selftest_remove(run->canary);
+	comet_selftest_remove(comet_run_canary_root(run), run->canary);
 	return confined(comet_selftest_judge(&result, &run->error));
 }
 
@@ -293,6 +296,7 @@ int comet_run_confine(struct comet_run *run)
 		make_init,
 		await_mounts,
 		comet_run_add_rules,
+		comet_run_make_root,
 		make_canary,
 		add_policy,
 		comet_run_add_objects,

@@ -47,7 +47,8 @@ static const struct argp_option option_table[] = {
 	{ "json", KEY_JSON, NULL, 0,
 	  "Capture the agent's output and print one JSON object at the end", 0 },
 	{ "quiet", KEY_QUIET, NULL, 0, "No words for people on standard error but errors", 0 },
-	{ "isolation", KEY_ISOLATION, "process|container", 0, "Default: process", 0 },
+	{ "isolation", KEY_ISOLATION, "process|container", 0,
+	  "container: a root that holds only what is declared; default: as the manifest says", 0 },
 	{ "strict", KEY_STRICT, NULL, 0, "Take warnings about the manifest as errors", 0 },
 	{ "help", KEY_HELP, NULL, 0, "Give this help list", -1 },
 	{ "usage", KEY_USAGE, NULL, 0, "Give a short usage message", -1 },
@@ -104,11 +105,18 @@ static int add_env(struct parse *parse, const char *value)
 
 static int set_isolation(struct parse *parse, const char *value)
 {
-	if (streq(value, "process"))
+	static const enum comet_isolation known[] = {
+		COMET_ISOLATION_PROCESS,
+		COMET_ISOLATION_CONTAINER,
+	};
+	size_t i;
+
+	for (i = 0; i < COMET_ARRAY_SIZE(known); i++) {
+		if (!streq(value, comet_isolation_to_str(known[i])))
+			continue;
+		parse->options->isolation = known[i];
 		return 0;
-	if (streq(value, "container"))
-		return comet_error_set(parse->error, EINVAL,
-				       "--isolation container: comes with a later release");
+	}
 	if (streq(value, "microvm"))
 		return comet_error_set(parse->error, EINVAL,
 				       "--isolation microvm: Comet is not a VM monitor");
@@ -236,6 +244,11 @@ static int check_complete(const struct comet_run_options *options, struct comet_
 				       "[ARG...]");
 	if (!options->command[0][0])
 		return comet_error_set(error, EINVAL, "the command is an empty word");
+	if (options->audit && options->isolation == COMET_ISOLATION_CONTAINER)
+		return comet_error_set(
+			error, EINVAL,
+			"--isolation container hides what --audit is to let through: "
+			"give one of them");
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "manifest/error.h"
+#include "manifest/manifest.h"
 
 /* Strings belong to the argv that was parsed. */
 struct comet_run_options {
@@ -18,7 +19,8 @@ struct comet_run_options {
 	const char *events;  /* NULL: none */
 	const char **env;    /* NAME=VALUE, in the order given; the array is owned */
 	size_t n_env;
-	int64_t timeout_ms; /* 0: none */
+	int64_t timeout_ms;             /* 0: none */
+	enum comet_isolation isolation; /* COMET_ISOLATION_UNSET: as the manifest has it */
 	bool clear_env;
 	bool audit;
 	bool kill; /* --on-violation=kill */

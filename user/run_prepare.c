@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 
+#include "manifest/path.h"
 #include "user/base.h"
 #include "user/cmd.h"
 #include "user/mounts.h"
@@ -45,17 +46,63 @@ static int find_workdir(struct comet_run *run)
 
 static void warn_of_manifest(struct comet_run *run)
 {
-	static const char container[] =
-		"isolation container is not available in this build: process isolation, same "
-		"promises, but access(2) tells whether a name of the host's tree exists";
 	const struct comet_manifest *manifest = run->manifest;
 	size_t i;
 
 	for (i = 0; i < manifest->n_warnings; i++)
 		comet_run_report_warn(&run->report, &manifest->warnings[i].location,
 				      manifest->warnings[i].text);
-	if (manifest->isolation == COMET_ISOLATION_CONTAINER)
-		comet_run_report_warn(&run->report, NULL, container);
+}
+
+static bool grants(const struct comet_manifest *manifest, const char *above)
+{
+	size_t i;
+
+	for (i = 0; i < manifest->n_fs_read; i++)
+		if (comet_path_covers(above, manifest->fs_read[i].text))
+			return true;
+	for (i = 0; i < manifest->n_fs_write; i++)
+		if (comet_path_covers(above, manifest->fs_write[i].text))
+			return true;
+	return false;
+}
+
+static bool declares_all(const struct comet_manifest *manifest)
+{
+	size_t i;
+
+	for (i = 0; i < manifest->n_fs_read; i++)
+		if (streq(manifest->fs_read[i].text, "/"))
+			return true;
+	for (i = 0; i < manifest->n_fs_write; i++)
+		if (streq(manifest->fs_write[i].text, "/"))
+			return true;
+	return false;
+}
+
+/* More isolation than the manifest asks for is the operator's to choose, and less, by that word. */
+static void choose_isolation(struct comet_run *run)
+{
+	const struct comet_manifest *manifest = run->manifest;
+	bool asked = manifest->isolation == COMET_ISOLATION_CONTAINER;
+	const char *why_not = NULL;
+
+	run->private_tmp = grants(manifest, "/tmp");
+	run->container = run->options.isolation == COMET_ISOLATION_CONTAINER ||
+			 (asked && run->options.isolation == COMET_ISOLATION_UNSET);
+	if (asked && !run->container)
+		why_not = "isolation process, where the manifest asks for container: access(2) "
+			  "tells whether an undeclared name exists";
+	else if (run->container && run->options.audit)
+		why_not = "isolation process instead of container, which would hide what --audit "
+			  "is to let through";
+	else if (run->container && declares_all(manifest))
+		why_not = "isolation process instead of container: the manifest declares all of /, "
+			  "so there is nothing to hide";
+	if (!why_not)
+		return;
+	run->container = false;
+	comet_run_report_warn(&run->report, NULL, why_not);
 }
 
 /* The smaller of what the operator and the manifest allow. */
@@ -82,6 +129,7 @@ static int load_manifest(struct comet_run *run)
 	}
 	warn_of_manifest(run);
 	choose_timeout(run);
+	choose_isolation(run);
 	return 0;
 }
 
@@ -122,6 +170,7 @@ int comet_run_prepare(struct comet_run *run)
 		code = load_manifest(run);
 	if (code == 0)
 		code = compile_policy(run);
+	run->report.run.container = run->container;
 	if (code == 0 && comet_run_report_open(&run->report, &run->options, run->manifest,
 					       run->policy, &run->error) < 0)
 		code = COMET_EXIT_CONFINE;

@@ -13,6 +13,7 @@
 #include "user/mounts.h"
 #include "user/programs.h"
 #include "user/run.h"
+#include "user/selftest.h"
 
 static int open_in_run(const struct comet_run *run, const char *path)
 {
@@ -144,7 +145,7 @@ static int add_object(struct comet_run *run, int fd, uint32_t access)
 
 static int add_canary(struct comet_run *run)
 {
-	_cleanup_close_ int fd = open(run->canary, O_PATH | O_CLOEXEC);
+	_cleanup_close_ int fd = comet_selftest_open(comet_run_canary_root(run), run->canary);
 
 	if (fd < 0)
 		return comet_error_set(&run->error, errno, "cannot open %s: %s", run->canary,

@@ -130,6 +130,7 @@ char *comet_scope_started(const struct comet_scope_run *run, char *const argv[],
 	if (run->determinism_tier)
 		r |= put_str(event, "determinism_tier", run->determinism_tier);
 	r |= put_str(event, "mode", run->audit ? "audit" : "enforce");
+	r |= put_str(event, "isolation", run->container ? "container" : "process");
 	r |= put_str(event, "comet_version", COMET_VERSION);
 	if (uname(&kernel) == 0)
 		r |= put_str(event, "kernel", kernel.release);

@@ -19,6 +19,7 @@ struct comet_scope_run {
 	const char *determinism_tier; /* or NULL */
 	const char *manifest_file;
 	bool audit;
+	bool container; /* isolation container, else process */
 };
 
 /* Fills id with "run_" and a new ULID (Crockford base32, lower case, 48 bits of milliseconds). */

@@ -15,23 +15,31 @@
 
 #define CANARY_DIR "/run/comet"
 
-char *comet_selftest_canary(const char *run_id)
+char *comet_selftest_canary(const char *run_id, bool own_root)
 {
 	char *path = NULL;
 
-	return asprintf(&path, CANARY_DIR "/canary-%s", run_id) < 0 ? NULL : path;
+	return asprintf(&path, "%s/canary-%s", own_root ? "" : CANARY_DIR, run_id) < 0 ? NULL
+										       : path;
 }
 
-int comet_selftest_make(const char *canary, struct comet_error *error)
+/* From AT_FDCWD the path is absolute, from another directory that is the root. */
+static const char *below(int root, const char *canary)
+{
+	return root == AT_FDCWD ? canary : canary + 1;
+}
+
+int comet_selftest_make(int root, const char *canary, struct comet_error *error)
 {
 	_cleanup_close_ int fd = -1;
 	int tries;
 
 	/* A run that ends at the same time may remove the directory in between. */
 	for (tries = 0; fd < 0 && tries < 100; tries++) {
-		if (mkdir(CANARY_DIR, 0700) < 0 && errno != EEXIST)
+		if (root == AT_FDCWD && mkdir(CANARY_DIR, 0700) < 0 && errno != EEXIST)
 			break;
-		fd = open(canary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0700);
+		fd = openat(root, below(root, canary),
+			    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0700);
 		if (fd < 0 && errno != ENOENT)
 			break;
 	}
@@ -42,12 +50,18 @@ int comet_selftest_make(const char *canary, struct comet_error *error)
 	return 0;
 }
 
-void comet_selftest_remove(const char *canary)
+int comet_selftest_open(int root, const char *canary)
 {
-	if (!canary)
+	return openat(root, below(root, canary), O_PATH | O_NOFOLLOW | O_CLOEXEC);
+}
+
+void comet_selftest_remove(int root, const char *canary)
+{
+	if (!canary || root == -1)
 		return;
-	unlink(canary);
-	rmdir(CANARY_DIR);
+	unlinkat(root, below(root, canary), 0);
+	if (root == AT_FDCWD)
+		rmdir(CANARY_DIR);
 }
 
 static int probe_open(const char *path)

@@ -3,6 +3,8 @@
 #ifndef COMET_SELFTEST_H
 #define COMET_SELFTEST_H
 
+#include <stdbool.h>
+
 #include "manifest/error.h"
 
 /* What each probe answered: errno, 0 for "it was let through". */
@@ -12,14 +14,23 @@ struct comet_selftest {
 	int exec_error;
 };
 
-/* The canary of a run, in a directory that only root can enter. malloc'ed; NULL: no memory. */
-char *comet_selftest_canary(const char *run_id);
+/*
+ * The path of a run's canary: in a directory that only root can enter, or in the run's own root.
+ * malloc'ed; NULL: no memory.
+ */
+char *comet_selftest_canary(const char *run_id, bool own_root);
 
-/* Makes it: an empty executable file of mode 0755. */
-int comet_selftest_make(const char *canary, struct comet_error *error);
+/*
+ * Makes it: an empty executable file of mode 0755. root is where the path is meant: AT_FDCWD, or a
+ * descriptor of the run's own root.
+ */
+int comet_selftest_make(int root, const char *canary, struct comet_error *error);
 
-/* Removes the canary, and its directory where no other run uses it. NULL is fine. */
-void comet_selftest_remove(const char *canary);
+/* An O_PATH descriptor of it, or -1 with errno. */
+int comet_selftest_open(int root, const char *canary);
+
+/* Removes it, and its directory where no other run uses that. No canary and no root are fine. */
+void comet_selftest_remove(int root, const char *canary);
 
 /*
  * Tries to open the canary, to reach COMET_SELFTEST_ADDR and to execute the canary. To be called in

@@ -58,6 +58,7 @@ static void shortest_line_has_the_defaults(void **state)
 	assert_null(o.events);
 	assert_int_equal(o.n_env, 0);
 	assert_int_equal(o.timeout_ms, 0);
+	assert_int_equal(o.isolation, COMET_ISOLATION_UNSET);
 	assert_false(o.clear_env || o.audit || o.kill || o.json || o.quiet || o.strict || o.help);
 	comet_run_options_free(&o);
 }
@@ -78,7 +79,11 @@ static void every_option_reaches_its_field(void **state)
 	assert_string_equal(o.env[1], "B=");
 	assert_int_equal(o.timeout_ms, 1500);
 	assert_string_equal(o.events, "-");
+	assert_int_equal(o.isolation, COMET_ISOLATION_PROCESS);
 	assert_true(o.clear_env && o.audit && o.kill && o.json && o.quiet && o.strict);
+	comet_run_options_free(&o);
+	parse(WORDS("--isolation=container", "pack", "--", "cmd"), &o);
+	assert_int_equal(o.isolation, COMET_ISOLATION_CONTAINER);
 	comet_run_options_free(&o);
 }
 
@@ -124,7 +129,8 @@ static void wrong_values_are_refused_by_name(void **state)
 	assert_refused(WORDS("--timeout", "0", "p", "--", "c"), "--timeout 0");
 	assert_refused(WORDS("--on-violation=ask", "p", "--", "c"), "must be deny or kill");
 	assert_refused(WORDS("--isolation=vm", "p", "--", "c"), "must be process or container");
-	assert_refused(WORDS("--isolation=container", "p", "--", "c"), "later release");
+	assert_refused(WORDS("--isolation=container", "--audit", "p", "--", "c"),
+		       "give one of them");
 	assert_refused(WORDS("--isolation=microvm", "p", "--", "c"), "not a VM monitor");
 	assert_refused(WORDS("--timeout", "1\033[2J", "p", "--", "c"), "\\x1b");
 }

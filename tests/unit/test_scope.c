@@ -257,6 +257,7 @@ static void a_start_tells_what_was_started_and_how(void **state)
 	assert_string_equal(text(json, "digest"), "abc123");
 	assert_string_equal(text(json, "determinism_tier"), "read-only");
 	assert_string_equal(text(json, "mode"), "enforce");
+	assert_string_equal(text(json, "isolation"), "process");
 	assert_string_equal(text(json, "comet_version"), COMET_VERSION);
 	assert_true(strlen(text(json, "kernel")) > 0);
 	json_decref(json);
@@ -269,9 +270,11 @@ static void a_start_in_audit_mode_says_so(void **state)
 
 	(void)state;
 	run.audit = true;
+	run.container = true;
 	run.determinism_tier = NULL;
 	json = parse_line(comet_scope_started(&run, argv, 1, "/"));
 	assert_string_equal(text(json, "mode"), "audit");
+	assert_string_equal(text(json, "isolation"), "container");
 	assert_null(json_object_get(json, "determinism_tier"));
 	assert_int_equal(json_array_size(json_object_get(json, "argv")), 0);
 	json_decref(json);

@@ -98,7 +98,7 @@ class Box:
         return path
 
     def pack(self, read=(), write=(), egress=(), programs=(), name="box", version="1.0.0",
-             tier=None, extra=""):
+             tier=None, isolation="process", extra=""):
         """A soyapack.v0 manifest; egress entries are (host, port, protocol). Returns its path."""
         def lines(key, values):
             if not values:
@@ -111,7 +111,7 @@ class Box:
             "authors: [{name: test}]\nlicense: MIT\nruntime: {compat: '>=0.1.0'}\n"
             "determinism: stateful\nentry: main\n"
             f"expose: {{openai_compat: chat, virtual_model_id: 'soya:{name}'}}\n"
-            "sandbox:\n  image: base@0.1.0\n  isolation: process\n  capabilities:\n"
+            f"sandbox:\n  image: base@0.1.0\n  isolation: {isolation}\n  capabilities:\n"
             + lines("network_out", [dict(zip(("host", "port", "proto"), e)) for e in egress])
             + lines("fs_read", read) + lines("fs_write", write) + lines("exec", programs)
             + (f"    determinism_tier: {tier}\n" if tier else "") + extra)

@@ -5,8 +5,8 @@ import signal
 import subprocess
 import time
 
-from lib import CANARY, check, limit, variant, wait
-from life import bpf, events_of, read, start, until
+from lib import check, limit, variant, wait
+from life import bpf, events_of, start, until
 
 # Tries to open argv[1] without end; what it reads goes to argv[2]. argv[3] says that it is at it.
 SPIN = """
@@ -31,17 +31,12 @@ def guards():
     return [int(pid) for pid in found.stdout.split()]
 
 
-@limit(300)
-@variant("cgroup-hybrid")
-def test_with_its_guard(box):
-    """Comet and guard killed at once: the agent stays held, and dies; nothing stays loaded.
-
-    Not in the main variant, where another run lasts that would hold the programs.
-    """
+def kill_with_its_guard(box, pack):
+    """Comet and guard killed at once: the agent stays held, and dies; nothing stays loaded."""
     until(lambda: not guards(), "the end of all earlier runs")
     before = bpf("prog"), bpf("map")
     got = box.path("W/got")
-    process = start(box, box.usual(), "/usr/bin/python3", "-c", SPIN, box.s, got,
+    process = start(box, pack, "/usr/bin/python3", "-c", SPIN, box.s, got,
                     box.path("W/ready"))
     wait(box.path("W/ready"))
     started = events_of(process)[0]
@@ -55,10 +50,26 @@ def test_with_its_guard(box):
     killed = time.monotonic()
     until(lambda: not os.path.exists(f"/proc/{started['pid']}"), "the agent's death", 10)
     box.notes.append(f"the agent died after {time.monotonic() - killed:.2f} s")
-    read_canary = read(got).count(CANARY) if os.path.exists(got) else 0
-    check(read_canary == 0, f"the agent read the undeclared file {read_canary} times")
+    check(not os.path.exists(got), f"the agent opened {box.s}")
     process.wait()
     until(lambda: (bpf("prog"), bpf("map")) == before, "nothing left loaded", 60)
     box.notes.append(f"nothing was loaded after {time.monotonic() - killed:.2f} s")
     # Nobody was left to do it.
     os.rmdir(started["cgroup"])
+
+
+# Not in the main variant, where another run lasts that would hold the programs.
+
+@limit(300)
+@variant("cgroup-hybrid")
+def test_with_its_guard(box):
+    """Comet and guard killed at once: the agent stays held, and dies; nothing stays loaded."""
+    kill_with_its_guard(box, box.usual())
+
+
+@limit(300)
+@variant("cgroup-hybrid")
+def test_with_its_guard_in_a_container(box):
+    """The same where the undeclared file, a decoy, is in a root of the run's own."""
+    box.s = "/etc/shadow"
+    kill_with_its_guard(box, box.usual(isolation="container"))
