@@ -93,6 +93,8 @@ struct road {
 	bool (*harmed)(const struct place *place);
 	unsigned flags; /* ROAD_* */
 	int since;      /* first kernel that has the call, as 0x060c; before it: ENOSYS, "-" */
+	/* First kernel where a hook sees it; before it the packet filter answers: EPERM, no event. */
+	int hooked;
 	const char *why;
 };
 

@@ -34,6 +34,13 @@ def name_of(number):
     return errno.errorcode.get(number, str(number)) if number else "success"
 
 
+def before(version):
+    """Is this kernel older than that one, if there is one?"""
+    def number(text):
+        return [int(part) for part in text.split(".")]
+    return bool(version) and number(KERNEL) < number(version)
+
+
 class Row:
     def __init__(self, line):
         word = line.rstrip("\n").split("\t")
@@ -46,15 +53,18 @@ class Row:
         self.walled = [name_of(int(n)) for n in word[7].split(",") if n]
         self.flags = set(word[8].split(",")) - {""}
         self.since = word[9] if word[9] != "0.0" else ""
-        self.also = word[10]
-        self.why = word[11]
+        self.hooked = word[10] if word[10] != "0.0" else ""
+        self.also = word[11]
+        self.why = word[12]
         self.cells = {}
 
     def absent(self):
         """Does this kernel lack the call?"""
-        def number(text):
-            return [int(part) for part in text.split(".")]
-        return bool(self.since) and number(KERNEL) < number(self.since)
+        return before(self.since)
+
+    def filtered(self):
+        """Does no hook of this kernel see it?"""
+        return before(self.hooked)
 
     def label(self, side):
         return f"{self.number:03}-{side[0]}"
@@ -133,7 +143,7 @@ def pack_of(box, persona, root, uid, numbers):
                     write=[w[0] for w in grants["fs.write"]],
                     programs=[w[0] for w in grants["exec"]],
                     egress=[(w[0], int(w[1]), w[2]) for w in grants["egress"]],
-                    **({"serve": [int(w[0]) for w in grants["serve"]]} if grants["serve"] else {}))
+                    **({"serve": [w[0] for w in grants["serve"]]} if grants["serve"] else {}))
 
 
 def limited(*command):
@@ -250,6 +260,8 @@ def judge(row, persona, side, tried):
         return None, f"{answer}, and it has an effect outside"
     if walled:
         return "wall", None
+    if row.filtered() and answer == "EPERM" and not events:
+        return "silent", None
     if answer not in answers:
         return None, f"{answer}, expected {' or '.join(answers)}; {said(events)}"
     if row.flags & {"no-event", "leaks"}:

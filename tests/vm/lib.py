@@ -97,8 +97,8 @@ class Box:
         os.chmod(path, mode)
         return path
 
-    def pack(self, read=(), write=(), egress=(), programs=(), name="box", version="1.0.0",
-             tier=None, isolation="process", extra=""):
+    def pack(self, read=(), write=(), egress=(), programs=(), serve=(), name="box",
+             version="1.0.0", tier=None, isolation="process", extra=""):
         """A soyapack.v0 manifest; egress entries are (host, port, protocol). Returns its path."""
         def lines(key, values):
             if not values:
@@ -114,6 +114,7 @@ class Box:
             f"sandbox:\n  image: base@0.1.0\n  isolation: {isolation}\n  capabilities:\n"
             + lines("network_out", [dict(zip(("host", "port", "proto"), e)) for e in egress])
             + lines("fs_read", read) + lines("fs_write", write) + lines("exec", programs)
+            + (lines("serve", serve) if serve else "")
             + (f"    determinism_tier: {tier}\n" if tier else "") + extra)
         return self.file(f"pack-{name}-{version}.yaml", text)
 
