@@ -76,6 +76,22 @@ static int add_terminals(struct comet_run *run)
 	return err;
 }
 
+/*
+ * A semaphore is made under another name, linked and unlinked. Only in the run's own: where the
+ * host has none, nor may the run make one.
+ */
+static int add_shared_memory(struct comet_run *run)
+{
+	const uint32_t access = COMET_FS_READ | COMET_FS_WRITE | COMET_FS_CHANGE;
+	_cleanup_close_ int fd = open_in_run(run, COMET_SHARED_MEMORY);
+	struct stat own, host;
+
+	if (fd < 0 || fstat(fd, &own) < 0 ||
+	    (stat(COMET_SHARED_MEMORY, &host) == 0 && host.st_dev == own.st_dev))
+		return 0;
+	return add_path(run, COMET_SHARED_MEMORY, access, false);
+}
+
 static int program_code(int err)
 {
 	switch (err) {
@@ -115,8 +131,7 @@ int comet_run_add_rules(struct comet_run *run)
 		return COMET_EXIT_CONFINE;
 	}
 	if (add_path(run, run->directory, COMET_FS_STAT | COMET_FS_QUIET, true) < 0 ||
-	    add_path(run, COMET_SHARED_MEMORY, COMET_FS_READ | COMET_FS_WRITE, false) < 0 ||
-	    add_terminals(run) < 0)
+	    add_shared_memory(run) < 0 || add_terminals(run) < 0)
 		return COMET_EXIT_CONFINE;
 	return add_programs(run);
 }

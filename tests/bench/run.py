@@ -8,6 +8,9 @@ import subprocess
 import sys
 import time
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import hooks  # noqa: E402
+
 OPENS = "/with/bench/opens"
 N = 20000
 REFUSED = 1500  # fits the ring buffer, so that no event is lost
@@ -80,6 +83,7 @@ def main():
     plain_shallow = opens("same", shallow, N)[0]
     plain_each = opens("each", refused, REFUSED)[0]
     plain_fork = opens("fork", 500)[0]
+    plain_hooks = hooks.counts()
     row("open+close, no Comet", plain)
     row("open (each another file)+close, no Comet", plain_each)
     row("fork+exit+wait, no Comet", plain_fork)
@@ -90,6 +94,7 @@ def main():
         sys.exit("comet run did not start")
     row("open+close, ungoverned, a policy loaded", opens("same", deep, N)[0], plain)
     row("fork+exit+wait, ungoverned, a policy loaded", opens("fork", 500)[0], plain_fork)
+    hooks.table(plain_hooks, hooks.counts())
     for what, path, base in (("1 directory", shallow, plain_shallow), ("3 directories", deep, plain)):
         count, failed = opens("same", path, N, governed=True)
         if failed:

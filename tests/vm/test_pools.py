@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Do programs of several processes work together, for root and for a user?"""
-from lib import check, clean, equal, limit, variant
+import os
+
+from lib import CANARY, check, clean, equal, limit, variant
 from place import places, spotless
 
 
@@ -97,6 +99,23 @@ def test_python_pool(box):
         place.file("pool.py", POOL)
         result = place.run([], "python3", "pool.py", timeout=120)
         spotless(result, "328350\n328350\n285\n285\n6\n7\n")
+
+
+def test_shared_memory_ends_at_the_run(box):
+    """What the host has in /dev/shm the run does not see, and the host nothing of the run's."""
+    host, own = (f"/dev/shm/comet-test-{name}" for name in ("host", "own"))
+    box.file(host, CANARY)
+    box.closers.append(lambda: os.unlink(host))
+    result = box.python(box.pack(name="least"), f"""
+attempt(read, {host!r})
+attempt(write, {own!r})
+attempt(os.mkdir, {own + ".d"!r})
+print(sorted(os.listdir("/dev/shm")))
+attempt(read, "/dev/shm/../shm/" + os.path.basename({own!r}))
+""")
+    equal(result.out, "ENOENT\nok\nok\n['comet-test-own', 'comet-test-own.d']\nok\n")
+    equal(os.path.exists(own), False, "the run's file on the host")
+    clean(result)
 
 
 NODE_POOL = """

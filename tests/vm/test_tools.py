@@ -51,7 +51,7 @@ def test_copies(box):
     for place in places(box):
         place.file("big", "".join(f"{i * 7919 % 10007}\n" for i in range(10007)))
         result = place.shell(COPIES, COPIERS, timeout=120)
-        spotless(result, "tree/three\n1451065240 100000\n")
+        spotless(result, "tree/three\n1260869142 100000\n")
         for copy in "copy", "mirror":
             st = os.stat(os.path.join(place.root, copy, "sub"))
             equal((oct(st.st_mode), int(st.st_mtime) if copy == "mirror" else 0),
@@ -145,3 +145,20 @@ for (const d of ['{box.root}', '/srv', '/'])
         equal(result.out, "ENOENT\n" * 3, "listings")
         # Where the agent starts, a listing is an ordinary probe.
         violated(result, ("fs.read", box.root), ("fs.read", "/srv"))
+
+
+LOOKS = ["id", "whoami", "hostname", "uname -a", "date", "nproc", "free", "uptime", "ps -ef",
+         "pgrep -c sh", "top -bn1", "lscpu", "df .", "du -s .", "env", "locale", "getconf ARG_MAX",
+         "file text", "mktemp", "strace -f -o trace sh -c true", "ls -la /usr/lib", "ls -laZ .",
+         "lsattr -d .", "chattr +A text", "stat -f .", "who", "groups", "which python3", "lsof -p 2",
+         "ip addr", "ss -tln", "getent hosts localhost", "getent passwd root", "tty", "nl text", "xargs echo"]
+
+
+def test_looking_around(box):
+    """What is asked of the machine and of the run itself is answered."""
+    for place in places(box):
+        place.file("text", "some text\n")
+        programs = sorted({look.split()[0] for look in LOOKS})
+        for look in LOOKS:
+            result = place.shell(f"{look} < /dev/null > out || echo status $?", programs)
+            print(place.user, look, result.code, result.out.strip(), result.err.strip(), [(e["severity"], e["op"], e["requested"]) for e in result.violations + result.probes])
