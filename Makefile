@@ -42,7 +42,9 @@ LDLIBS = $(shell $(PKG_CONFIG) --libs $(LIBS)) -lpthread
 BPF_SRC := bpf/maps.bpf.c bpf/cgroup.bpf.c \
 	$(filter-out bpf/maps.bpf.c bpf/cgroup.bpf.c,$(sort $(wildcard bpf/*.bpf.c)))
 MANIFEST_SRC := $(sort $(wildcard manifest/*.c))
-USER_SRC := $(sort $(wildcard user/*.c))
+# fault.c is for test builds alone.
+USER_SRC := $(filter-out user/fault.c,$(sort $(wildcard user/*.c)))
+FAULT_SRC := $(USER_SRC) user/fault.c
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 PROBE_SRC := $(sort $(wildcard tests/vm/probes/*.c))
@@ -51,6 +53,7 @@ BENCH_SRC := $(sort $(wildcard tests/bench/*.c))
 
 BPF_OBJ := $(BPF_SRC:%.bpf.c=$(O)/$(ARCH)/%.bpf.o)
 OBJ := $(MANIFEST_SRC:%.c=$(O)/%.o) $(USER_SRC:%.c=$(O)/%.o)
+FAULT_OBJ := $(MANIFEST_SRC:%.c=$(O)/%.o) $(FAULT_SRC:%.c=$(O)/faults.o/%.o)
 UNIT := $(UNIT_SRC:%.c=$(O)/%)
 FUZZ := $(FUZZ_SRC:%.c=$(O)/%)
 PROBES := $(PROBE_SRC:%.c=$(O)/%)
@@ -64,7 +67,7 @@ SMOKE_RUNS ?= 50000
 
 # Build and test need packages that a fresh machine lacks; `setup` installs what is missing.
 .PHONY: all help setup setup-test check check-vm check-fuzz fuzz-smoke coverage test demo bench \
-	arm64 format install clean lint
+	arm64 format install clean lint faults
 
 all: $(O)/comet $(MAN) ## build the program, the BPF objects and the man page
 
@@ -118,6 +121,19 @@ $(O)/manifest/%.o: manifest/%.c
 $(O)/comet: $(OBJ)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
+
+# The same program with COMET_FAULT (user/fault.c): it breaks itself on demand, for tests.
+$(O)/faults.o/user/%.o: user/%.c | $(O)/comet.skel.h
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS_ALL) -DCOMET_FAULTS -MMD -MP -c $< -o $@
+
+$(O)/faults/comet: $(FAULT_OBJ)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
+
+faults: $(O)/faults/comet ## build the test program that breaks itself on demand
 
 $(O)/man/%: docs/%.scd
 	$(call say,MAN,$@)
@@ -195,7 +211,7 @@ check: setup-test ## unit tests: no privileges, sanitizers on
 check-unit: $(UNIT)
 	$(Q)scripts/check-unit.sh $(UNIT)
 
-check-vm: setup-test all $(PROBES) ## end-to-end tests in VMs, KERNELS="6.1 6.12 7.2"
+check-vm: setup-test all faults $(PROBES) ## end-to-end tests in VMs, KERNELS="6.1 6.12 7.2"
 	$(Q)COMET_OUT=$(O) scripts/check-vm.sh $(KERNELS)
 
 check-fuzz: setup-test $(FUZZ) ## FUZZ_RUNS mutations per fuzz target

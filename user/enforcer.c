@@ -8,6 +8,7 @@
 
 #include "user/base.h"
 #include "user/enforcer.h"
+#include "user/fault.h"
 #include "user/identity.h"
 #include "user/instance.h"
 #include "user/objects.h"
@@ -334,6 +335,8 @@ int comet_enforcer_filter(struct comet_enforcer *enforcer, uint32_t id, int cgro
 
 	if (!held)
 		return comet_error_set(error, ENOENT, "no policy %u", id);
+	if (comet_fault("no-packet-filter"))
+		return 0;
 	held->filter = bpf_link_create(enforcer->set.packet_program, cgroup_fd,
 				       BPF_CGROUP_INET_EGRESS, NULL);
 	if (held->filter < 0)

@@ -10,6 +10,7 @@
 #include "comet.skel.h"
 #include "manifest/sha256.h"
 #include "user/base.h"
+#include "user/fault.h"
 #include "user/instance.h"
 #include "user/probe.h"
 
@@ -87,6 +88,7 @@ static void build_of_object(char build[65])
 	bytes = comet_bpf__elf_bytes(&size);
 	comet_sha256_begin(&sha);
 	comet_sha256_add(&sha, bytes, size);
+	comet_sha256_add(&sha, comet_fault_set(), strlen(comet_fault_set()));
 	comet_sha256_end(&sha, build);
 }
 
@@ -322,6 +324,8 @@ static int load_into(struct comet_set *set, struct comet_bpf *skeleton, struct c
 	int r;
 
 	r = choose_programs(skeleton, error);
+	if (!r)
+		r = comet_fault_object(skeleton->obj, error);
 	if (r)
 		return r;
 	r = comet_bpf__load(skeleton);

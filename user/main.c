@@ -4,6 +4,7 @@
 #include "manifest/util.h"
 #include "user/base.h"
 #include "user/cmd.h"
+#include "user/fault.h"
 #include "user/text.h"
 
 static const struct comet_verb verbs[] = {
@@ -100,6 +101,7 @@ int main(int argc, char **argv)
 	char help_option[] = "--help";
 	const struct comet_verb *verb;
 
+	comet_fault_read();
 	if (argc < 2)
 		return print_help(stderr, COMET_EXIT_USAGE);
 	if (streq(argv[1], "--version"))

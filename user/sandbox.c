@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 
 #include "user/base.h"
+#include "user/fault.h"
 
 /*
  * What an agent that stays root keeps. With these, package managers unpack and configure, and
@@ -45,8 +46,11 @@ pid_t comet_sandbox_clone(int cgroup, int *pidfd, struct comet_error *error)
 		.exit_signal = SIGCHLD,
 		.cgroup = (uint64_t)cgroup,
 	};
-	pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+	pid_t pid;
 
+	if (comet_fault("host-pids"))
+		args.flags &= ~(uint64_t)CLONE_NEWPID;
+	pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
 	if (pid < 0)
 		return comet_error_set(error, errno,
 				       "cannot start the run's first process in its cgroup and "
@@ -128,6 +132,8 @@ static void choose_capabilities(const struct comet_account *account)
 	capng_clear(CAPNG_SELECT_ALL);
 	if (account->uid != 0)
 		return;
+	if (comet_fault("keep-capabilities"))
+		capng_fill(CAPNG_SELECT_BOTH);
 	for (i = 0; i < COMET_ARRAY_SIZE(root_keeps); i++)
 		capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED | CAPNG_BOUNDING_SET,
 			     root_keeps[i]);

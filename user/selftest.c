@@ -12,6 +12,7 @@
 
 #include "user/base.h"
 #include "user/enforcer.h"
+#include "user/fault.h"
 
 #define CANARY_DIR "/run/comet"
 
@@ -122,5 +123,5 @@ int comet_selftest_judge(const struct comet_selftest *result, struct comet_error
 			    result->connect_error, error);
 	if (err == 0)
 		err = check("executing an undeclared program", EACCES, result->exec_error, error);
-	return err;
+	return comet_fault("no-selftest") ? 0 : err;
 }

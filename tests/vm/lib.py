@@ -17,6 +17,7 @@ import time
 CANARY = "canary-3f1c"
 PYTHON = "/usr/bin/python3"
 PROBES = "/with/probes"
+FAULTS = "/with/faults/comet"  # breaks itself as COMET_FAULT says, see user/fault.c
 
 
 def variant(*names):
@@ -124,9 +125,12 @@ class Box:
         write = [self.w] + list(more.pop("write", ()))
         return self.pack(read=read, write=write, **more)
 
-    def comet(self, *arguments, timeout=60, stdin=subprocess.DEVNULL, env=None, **more):
-        """comet as given; no events."""
-        done = subprocess.run(["comet", *arguments], stdin=stdin, capture_output=True,
+    def comet(self, *arguments, timeout=60, stdin=subprocess.DEVNULL, env=None, fault=None, **more):
+        """comet as given; no events. With fault: the one of test builds, which breaks so."""
+        program = "comet"
+        if fault is not None:
+            program, env = FAULTS, {**(env or os.environ), "COMET_FAULT": fault}
+        done = subprocess.run([program, *arguments], stdin=stdin, capture_output=True,
                               timeout=timeout, env=env, check=False, **more)
         result = Result(done.returncode, done.stdout.decode(errors="replace"),
                         done.stderr.decode(errors="replace"), [])

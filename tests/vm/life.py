@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """How does a test follow a run that goes on, and what is left of it in the kernel?"""
 import json
+import os
 import subprocess
 import time
 
-from lib import check, equal
+from lib import FAULTS, check, equal
 
 
 def read(path):
@@ -19,10 +20,13 @@ def until(condition, what, seconds=20):
         time.sleep(0.05)
 
 
-def start(box, pack, *command, options=(), **more):
-    """comet run in the background; it has .events."""
+def start(box, pack, *command, options=(), fault=None, **more):
+    """comet run in the background; it has .events. fault: as in Box.comet()."""
     events = box.path("events-background")
-    process = subprocess.Popen(["comet", "run", "--events", events, *options, pack, "--", *command],
+    program = "comet"
+    if fault is not None:
+        program, more["env"] = FAULTS, {**more.get("env", os.environ), "COMET_FAULT": fault}
+    process = subprocess.Popen([program, "run", "--events", events, *options, pack, "--", *command],
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True, **more)
     process.events = events

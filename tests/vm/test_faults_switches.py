@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Do the switches of the test build do what they say? What stands on them would tell nothing else."""
+import os
+
+import socket
+
+from lib import PYTHON, check, equal
+
+# The agent tells its capabilities, its pid, whether keyctl(2) and a socket are refused.
+LOOK = """
+import ctypes, errno, socket
+def answer(f):
+    try:
+        f()
+        return "ok"
+    except OSError as e:
+        return errno.errorcode[e.errno]
+def keyctl():
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.syscall(250, 0, -3, 0) < 0:
+        raise OSError(ctypes.get_errno(), "keyctl")
+def send(port):
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s.sendto(b"x", ("127.0.0.1", port))
+import os, sys
+with open("/proc/self/status") as f:
+    caps = [l.split()[1] for l in f if l.startswith("CapEff")][0]
+print(caps, os.getpid() < 10, answer(keyctl), answer(lambda: send(int(sys.argv[1]))))
+"""
+
+
+def test_they_do_what_they_say(box):
+    """Each switch takes away its wall and no other; without it the test build is as the real one."""
+    x = box.listen(socket.SOCK_DGRAM)
+    with open("/proc/sys/kernel/cap_last_cap", encoding="ascii") as f:
+        every = f"{(1 << int(f.read()) + 1) - 1:016x}"
+
+    def look(fault):
+        result = box.run(box.usual(), PYTHON, "-c", LOOK, str(x.port), fault=fault)
+        return tuple(result.out.split())
+
+    usual = look("")
+    check(usual[0] != every, "the agent has every capability")
+    equal(usual[1:], ("True", "EPERM", "ECONNREFUSED"), "without faults")
+    equal(look("keep-capabilities"), (every, *usual[1:]), "keep-capabilities")
+    equal(look("host-pids"), (usual[0], "False", *usual[2:]), "host-pids")
+    equal(look("no-seccomp"), (*usual[:2], "ok", usual[3]), "no-seccomp")
+    equal(x.settled(), [], "arrived")
+    equal(look("no-socket-hooks"), (*usual[:3], "EPERM"), "no-socket-hooks: the packet filter's")
+    equal(x.settled(), [], "arrived")
+    equal(look("no-socket-hooks,no-packet-filter"), (*usual[:3], "ok"), "neither")
+    equal(x.settled(), [b"x"], "arrived")
