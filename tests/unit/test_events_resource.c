@@ -193,6 +193,28 @@ static void mapped_ipv4_is_shown_as_ipv4(void **state)
 		    "[::fffe:c000:207]:80/tcp");
 }
 
+static void assert_local(enum comet_op op, struct comet_addr addr, const char *expected)
+{
+	record.head.op = (__u8)op;
+	record.head.surface = COMET_SURFACE_SERVE;
+	set_tail(COMET_TAIL_ADDR, &addr, sizeof(addr));
+	assert_requested(expected);
+}
+
+static void a_port_to_serve_has_the_address_of_its_socket(void **state)
+{
+	(void)state;
+	assert_local(COMET_OP_LISTEN, inet(AF_INET, "0.0.0.0", 8080, IPPROTO_TCP),
+		     "0.0.0.0:8080/tcp");
+	assert_local(COMET_OP_LISTEN, inet(AF_INET6, "::", 8080, 262), "[::]:8080/tcp");
+	assert_local(COMET_OP_BIND, inet(AF_INET6, "::", 53, IPPROTO_UDP), "[::]:53/udp");
+	assert_local(COMET_OP_BIND, inet(AF_INET, "127.0.0.1", 53, IPPROTO_UDP),
+		     "127.0.0.1:53/udp");
+	assert_local(COMET_OP_LISTEN, inet(AF_INET6, "::ffff:127.0.0.1", 80, IPPROTO_TCP),
+		     "127.0.0.1:80/tcp");
+	assert_local(COMET_OP_LISTEN, inet(AF_INET, "0.0.0.0", 0, IPPROTO_TCP), "0.0.0.0:0/tcp");
+}
+
 static void other_families_are_numbers(void **state)
 {
 	(void)state;
@@ -299,6 +321,7 @@ int main(void)
 		test(rest_of_the_address_field_does_not_count_for_ipv4),
 		test(ipv6_is_bracketed_with_its_scope),
 		test(mapped_ipv4_is_shown_as_ipv4),
+		test(a_port_to_serve_has_the_address_of_its_socket),
 		test(other_families_are_numbers),
 		test(a_new_socket_has_a_family_and_no_address),
 		test(unix_sockets_are_paths_or_names),
