@@ -198,6 +198,7 @@ static const struct comet_base_entry quiet[] = {
 	{ "/dev/pts", "the name of the terminal", QUIET, TREE },
 
 	{ "/sys", KERNEL_PROBE, QUIET, TREE },
+	{ "/proc/bus", KERNEL_PROBE, QUIET, TREE },
 	{ "/proc/cgroups", KERNEL_PROBE, QUIET, TREE },
 	{ "/proc/cmdline", KERNEL_PROBE, QUIET, TREE },
 	{ "/proc/devices", KERNEL_PROBE, QUIET, TREE },

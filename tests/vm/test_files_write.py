@@ -173,6 +173,34 @@ def test_mode_and_owner(box):
           "events")
 
 
+def test_times_and_attributes(box):
+    """Times and attributes stay as they are where the agent may not write, and tell nothing of
+    what is hidden."""
+    kept = [box.file(f"R/f{i}", "kept") for i in range(3)]
+    hidden = [box.file(f"S{i}", CANARY) for i in range(3)]
+    for name in (*kept, *hidden, box.path("W/ok")):
+        os.setxattr(name, "user.there", b"value")
+    before = state(*kept, *hidden)
+    answers, expected = [], set()
+    for names, change, look in ((kept, "EACCES", "ok"), (hidden, "ENOENT", "ENOENT"),
+                                ([box.path("W/ok")] * 3, "ok", "ok")):
+        steps = [("getxattr", f"os.getxattr({names[1]!r}, 'user.there')", look),
+                 ("getxattr", f"os.listxattr({names[0]!r})", look),
+                 ("utimes", f"os.utime({names[0]!r}, (1, 1))", change),
+                 ("setxattr", f"os.setxattr({names[1]!r}, 'user.new', b'x')", change),
+                 ("setxattr", f"os.removexattr({names[2]!r}, 'user.there')", change)]
+        answers += [(code, answer) for _, code, answer in steps]
+        expected |= {(op, answer, code.split("'")[1]) for op, code, answer in steps
+                     if answer != "ok"}
+    result = box.tries(box.usual(), answers)
+    equal(state(*kept, *hidden), before, "undeclared and read-only files")
+    equal([os.listxattr(name) for name in (*kept, *hidden)], [["user.there"]] * 6, "attributes")
+    equal(os.listxattr(box.path("W/ok")), ["user.new"], "attributes in W")
+    equal(int(os.stat(box.path("W/ok")).st_mtime), 1, "time in W")
+    equal(operations(result), expected, "events")
+    equal(result.code, 3, "exit code")
+
+
 def test_files_without_a_name(box):
     """O_TMPFILE needs the right to write in its directory, and so does naming the file."""
     hidden = box.dir("D")

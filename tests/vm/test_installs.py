@@ -103,7 +103,7 @@ python3 -m pip install -q --no-index --target flat wheels/*.whl
 PYTHONPATH=flat python3 -c 'import thing; thing.main()'
 """, ["python3", "uname"], timeout=240)
         spotless(result, "from thing\nfrom thing\n")
-        equal(place.outside("env/bin/python", "env/bin/thing"), "from thing\n", "the installed program")
+        equal(place.outside("env/bin/python", "env/bin/thing"), "from thing\n", "outside")
 
 
 def tarball(place, name):
