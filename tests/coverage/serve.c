@@ -13,14 +13,25 @@
 #define RING_BIND 56
 #define RING_LISTEN 57
 
-/* Outside: connects and sends to the port, over and over; an answer is what must not come. */
+static const char *const hosts[] = { "127.0.0.1", "::1" };
+
+/*
+ * Outside: connects and sends to the port, over and over; an answer is what must not come. It is sent
+ * from the next port, since answers by UDP are egress, which the twin is granted to there.
+ */
 static void knock(const struct place *place)
 {
-	static const char *const hosts[] = { "127.0.0.1", "::1" };
+	struct place next = *place;
 	int dgrams[2];
 
-	for (int i = 0; i < 2; i++)
-		dgrams[i] = net_socket(i ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+	next.port++;
+	for (int i = 0; i < 2; i++) {
+		union net_address here;
+		socklen_t len = net_address(&next, hosts[i], &here);
+
+		dgrams[i] = net_socket(here.any.sa_family, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+		road_must(bind(dgrams[i], &here.any, len), "bind");
+	}
 	road_ready(place);
 	for (;;) {
 		for (int i = 0; i < 2; i++) {
@@ -234,6 +245,8 @@ static void grant(const struct place *place)
 {
 	road_grant("serve %u", place->port);
 	road_grant("serve %u/udp", place->port);
+	for (int i = 0; i < 2; i++)
+		road_grant("egress %s %u quic", hosts[i], place->port + 1);
 }
 
 #define SERVE(words, what, how)                                                                    \
