@@ -87,44 +87,51 @@ int BPF_PROG(comet_inode_setxattr, void *idmap, struct dentry *dentry, const cha
 SEC("lsm/inode_removexattr")
 int BPF_PROG(comet_inode_removexattr, void *idmap, struct dentry *dentry, const char *name, int ret)
 {
-	return ret ? ret : comet_ask_dentry(comet_address_of(dentry), COMET_FS_CHANGE, COMET_OP_SETXATTR);
+	return ret ? ret
+		   : comet_ask_dentry(comet_address_of(dentry), COMET_FS_CHANGE, COMET_OP_SETXATTR);
 }
 
 SEC("lsm/inode_getxattr")
 int BPF_PROG(comet_inode_getxattr, struct dentry *dentry, const char *name, int ret)
 {
-	return ret ? ret : comet_ask_dentry(comet_address_of(dentry), COMET_FS_STAT, COMET_OP_GETXATTR);
+	return ret ? ret
+		   : comet_ask_dentry(comet_address_of(dentry), COMET_FS_STAT, COMET_OP_GETXATTR);
 }
 
 SEC("lsm/inode_listxattr")
 int BPF_PROG(comet_inode_listxattr, struct dentry *dentry, int ret)
 {
-	return ret ? ret : comet_ask_dentry(comet_address_of(dentry), COMET_FS_STAT, COMET_OP_GETXATTR);
+	return ret ? ret
+		   : comet_ask_dentry(comet_address_of(dentry), COMET_FS_STAT, COMET_OP_GETXATTR);
 }
 
 SEC("lsm/inode_set_acl")
 int BPF_PROG(comet_inode_set_acl, void *idmap, struct dentry *dentry, const char *name,
 	     struct posix_acl *acl, int ret)
 {
-	return ret ? ret : comet_ask_dentry(comet_address_of(dentry), COMET_FS_CHANGE, COMET_OP_SETXATTR);
+	return ret ? ret
+		   : comet_ask_dentry(comet_address_of(dentry), COMET_FS_CHANGE, COMET_OP_SETXATTR);
 }
 
 SEC("lsm/inode_remove_acl")
 int BPF_PROG(comet_inode_remove_acl, void *idmap, struct dentry *dentry, const char *name, int ret)
 {
-	return ret ? ret : comet_ask_dentry(comet_address_of(dentry), COMET_FS_CHANGE, COMET_OP_SETXATTR);
+	return ret ? ret
+		   : comet_ask_dentry(comet_address_of(dentry), COMET_FS_CHANGE, COMET_OP_SETXATTR);
 }
 
 SEC("lsm/inode_get_acl")
 int BPF_PROG(comet_inode_get_acl, void *idmap, struct dentry *dentry, const char *name, int ret)
 {
-	return ret ? ret : comet_ask_dentry(comet_address_of(dentry), COMET_FS_STAT, COMET_OP_GETXATTR);
+	return ret ? ret
+		   : comet_ask_dentry(comet_address_of(dentry), COMET_FS_STAT, COMET_OP_GETXATTR);
 }
 
 SEC("lsm/inode_file_setattr")
 int BPF_PROG(comet_inode_file_setattr, struct dentry *dentry, void *attributes, int ret)
 {
-	return ret ? ret : comet_ask_dentry(comet_address_of(dentry), COMET_FS_CHANGE, COMET_OP_IOCTL);
+	return ret ? ret
+		   : comet_ask_dentry(comet_address_of(dentry), COMET_FS_CHANGE, COMET_OP_IOCTL);
 }
 
 SEC("lsm/inode_file_getattr")

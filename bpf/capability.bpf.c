@@ -15,13 +15,13 @@
 #define CAP_WAKE_ALARM 35
 #define BIT(n) (1ULL << (n))
 #define COMET_CAPABILITIES_REFUSED                                                                 \
-	(BIT(9)    /* LINUX_IMMUTABLE */ | BIT(12) /* NET_ADMIN */ | BIT(13) /* NET_RAW */ |       \
-	 BIT(15)   /* IPC_OWNER */ | BIT(16) /* SYS_MODULE */ | BIT(17) /* SYS_RAWIO */ |          \
-	 BIT(20)   /* SYS_PACCT */ | BIT(21) /* SYS_ADMIN */ | BIT(22) /* SYS_BOOT */ |            \
+	(BIT(9) /* LINUX_IMMUTABLE */ | BIT(12) /* NET_ADMIN */ | BIT(13) /* NET_RAW */ |          \
+	 BIT(15) /* IPC_OWNER */ | BIT(16) /* SYS_MODULE */ | BIT(17) /* SYS_RAWIO */ |            \
+	 BIT(20) /* SYS_PACCT */ | BIT(21) /* SYS_ADMIN */ | BIT(22) /* SYS_BOOT */ |              \
 	 BIT(CAP_SYS_TIME) | BIT(26) /* SYS_TTY_CONFIG */ | BIT(30) /* AUDIT_CONTROL */ |          \
-	 BIT(31)   /* SETFCAP */ | BIT(32) /* MAC_OVERRIDE */ | BIT(33) /* MAC_ADMIN */ |          \
-	 BIT(34)   /* SYSLOG */ | BIT(CAP_WAKE_ALARM) | BIT(36) /* BLOCK_SUSPEND */ |              \
-	 BIT(37)   /* AUDIT_READ */ | BIT(38) /* PERFMON */ | BIT(39) /* BPF */ |                  \
+	 BIT(31) /* SETFCAP */ | BIT(32) /* MAC_OVERRIDE */ | BIT(33) /* MAC_ADMIN */ |            \
+	 BIT(34) /* SYSLOG */ | BIT(CAP_WAKE_ALARM) | BIT(36) /* BLOCK_SUSPEND */ |                \
+	 BIT(37) /* AUDIT_READ */ | BIT(38) /* PERFMON */ | BIT(39) /* BPF */ |                    \
 	 BIT(40) /* CHECKPOINT_RESTORE */)
 
 /* Runs often for everybody's root: the cheapest test stands first. */

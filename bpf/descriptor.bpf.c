@@ -93,6 +93,6 @@ int BPF_PROG(comet_file_fcntl, struct file *file, unsigned int command, unsigned
 	/* The number that F_SETOWN_EX names stands in memory that another thread can change. */
 	if (command == F_SETOWN && (!argument || comet_is_own((int)argument)))
 		return 0;
-	return comet_verdict(comet_refuse_value(layers, COMET_SURFACE_IPC, COMET_OP_SIGNAL, EPERM,
-						0));
+	return comet_verdict(
+		comet_refuse_value(layers, COMET_SURFACE_IPC, COMET_OP_SIGNAL, EPERM, 0));
 }

@@ -2,7 +2,8 @@
 /*
  * Which ioctl commands change something, and which could never be granted? On files and
  * directories every command that is not known to be harmless counts as a change; other objects
- * (terminals, devices, sockets) were judged when they were opened, but for what reaches beyond them.
+ * (terminals, devices, sockets) were judged when they were opened, but for what reaches beyond
+ * them.
  */
 #ifndef COMET_IOCTL_BPF_H
 #define COMET_IOCTL_BPF_H

@@ -32,8 +32,8 @@ int BPF_PROG(comet_ptrace_access_check, struct task_struct *task, unsigned int m
 	/* The kernel asks for itself what to show, of /proc/PID/stat, say. */
 	if (mode & PTRACE_MODE_NOAUDIT)
 		return -EPERM;
-	return comet_verdict(comet_refuse_value(layers, COMET_SURFACE_IPC, COMET_OP_PTRACE, EPERM,
-						task->tgid));
+	return comet_verdict(
+		comet_refuse_value(layers, COMET_SURFACE_IPC, COMET_OP_PTRACE, EPERM, task->tgid));
 }
 
 /* A tracer may stop its tracee and speak through it: it must be held as well. */

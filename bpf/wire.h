@@ -105,7 +105,8 @@ enum comet_op {
  * be led elsewhere by it.
  */
 #define COMET_FS_PLANT (1U << 8)
-#define COMET_FS_DEVICE (1U << 9) /* open a device node: only for rules that name the node itself */
+#define COMET_FS_DEVICE (1U << 9) /* open a device node: only for rules that name the node itself  \
+				   */
 
 /* comet_layers: which policies hold the tasks of one cgroup. Key: cgroup id (kernfs node id). */
 struct comet_layers {
@@ -195,7 +196,7 @@ struct comet_net_key {
 	__u32 policy;
 	__u8 transport; /* IPPROTO_TCP or IPPROTO_UDP */
 	__u8 use;       /* COMET_NET_EGRESS or COMET_NET_SERVE */
-	__u16 port; /* host byte order; 0 in a rule: every port */
+	__u16 port;     /* host byte order; 0 in a rule: every port */
 	__u8 addr[16];
 };
 

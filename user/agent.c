@@ -8,6 +8,7 @@
 
 #include "user/base.h"
 #include "user/control.h"
+#include "user/fault.h"
 #include "user/sandbox.h"
 
 static void __attribute__((noreturn)) fail(const struct comet_init *init, const char *step, int err)
@@ -49,6 +50,7 @@ void comet_agent_main(const struct comet_init *init, const char *program, const 
 	const char *step = "set the agent's output";
 	int err;
 
+	comet_fault_at("agent", NULL);
 	set_group(init);
 	err = set_output(init->output, STDOUT_FILENO);
 	if (err == 0)
@@ -67,6 +69,7 @@ void comet_agent_main(const struct comet_init *init, const char *program, const 
 	}
 	if (err < 0)
 		fail(init, step, err);
+	comet_fault_at("agent-ready", NULL);
 	comet_control_send(init->control, COMET_MESSAGE_HELLO, 0, NULL, 0);
 	comet_signals_restore(init->signals);
 	execve(program, init->argv, init->environment);

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "user/base.h"
+#include "user/fault.h"
 
 /* How long the tasks of a killed cgroup may take to die before it is left behind. */
 #define EMPTY_TIMEOUT_MS 10000
@@ -138,6 +139,7 @@ int comet_cgroup_make(struct comet_cgroup *cgroup, struct comet_error *error)
 	if (mkdir(cgroup->path, 0755) < 0)
 		return comet_error_set(error, errno, "cannot make cgroup %s: %s", cgroup->path,
 				       strerror(errno));
+	comet_fault_at("cgroup-made", NULL);
 	err = fill(cgroup, error);
 	if (err < 0)
 		comet_cgroup_destroy(cgroup);

@@ -8,6 +8,8 @@
 
 #include "user/base.h"
 #include "user/cmd.h"
+#include "user/fault.h"
+#include "user/leftovers.h"
 #include "user/run.h"
 #include "user/selftest.h"
 
@@ -27,6 +29,7 @@ void comet_run_reset(struct comet_run *run)
 		.guard.line = -1,
 		.capture.output.fd = -1,
 		.capture.errors.fd = -1,
+		.record = -1,
 		.control = -1,
 		.init = -1,
 		.pins = -1,
@@ -46,15 +49,24 @@ static void end_init(struct comet_run *run)
 
 void comet_run_release(struct comet_run *run)
 {
-	if (run->cgroup.path && comet_cgroup_destroy(&run->cgroup) < 0)
+	int err = comet_cgroup_destroy(&run->cgroup);
+
+	if (err < 0)
 		comet_run_report_error(&run->report, "the run's cgroup could not be removed");
+	comet_fault_at("cgroup-removed", NULL);
 	end_init(run);
 	/* Only now, when no task is left that it would hold. */
 	if (run->policy_id)
 		comet_enforcer_remove(run->enforcer, run->policy_id);
+	comet_fault_at("policy-removed", NULL);
 	run->policy_id = 0;
 	comet_selftest_remove(comet_run_canary_root(run), run->canary);
+	if (err == 0 && run->record >= 0)
+		comet_leftovers_forget(run->report.run.id);
+	comet_fault_at("record-removed", NULL);
+	comet_close_fd(&run->record);
 	comet_enforcer_close(run->enforcer);
+	comet_fault_at("enforcer-closed", NULL);
 	comet_guard_release(&run->guard);
 	run->enforcer = NULL;
 	comet_close_fd(&run->pins);
@@ -164,6 +176,7 @@ static int run_command(struct comet_run *run)
 	int64_t start = now_ms();
 	int err = supervise(run, &outcome);
 
+	comet_fault_at("supervised", NULL);
 	comet_terminal_close(&run->terminal, err < 0 || outcome.status < 0 || outcome.status > 128);
 	if (err < 0) {
 		comet_run_report_error(&run->report, run->error.text);
@@ -180,6 +193,7 @@ static int run_command(struct comet_run *run)
 	if (err == 0)
 		tell_end(run, &outcome);
 	comet_run_report_completed(&run->report, &end);
+	comet_fault_at("completed", NULL);
 	comet_run_report_print_result(&run->report, &result);
 	return end.exit_code;
 }
@@ -211,6 +225,7 @@ static int run_all(struct comet_run *run)
 {
 	int code = comet_run_prepare(run);
 
+	comet_fault_at("prepared", NULL);
 	if (code == 0)
 		code = comet_run_confine(run);
 	code = code ? refuse(run, code) : run_command(run);

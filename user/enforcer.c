@@ -13,6 +13,7 @@
 #include "user/instance.h"
 #include "user/objects.h"
 #include "user/pins.h"
+#include "user/reap.h"
 #include "user/rules.h"
 
 /* A policy of this process: what keeps its objects' identities and its ring alive. */
@@ -20,6 +21,7 @@ struct held {
 	uint32_t id;
 	int ring;
 	int filter; /* link of the packet filter */
+	struct comet_rules rules;
 	struct comet_objects objects;
 	int *extra; /* descriptors from comet_enforcer_add_object() */
 	size_t n_extra;
@@ -31,77 +33,6 @@ struct comet_enforcer {
 	struct held *held;
 };
 
-/* Field 22 of /proc/PID/stat; 0 when there is no such process. */
-static uint64_t start_time(uint32_t pid)
-{
-	_cleanup_fclose_ FILE *file = NULL;
-	char path[64], line[1024], *at;
-	unsigned long long start;
-	int field;
-
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	file = fopen(path, "re");
-	if (!file || !fgets(line, sizeof(line), file))
-		return 0;
-	/* The second field, the name, may hold anything, but its last ')' is the last one. */
-	at = strrchr(line, ')');
-	for (field = 2; at && field < 22; field++)
-		at = strchr(at + 1, ' ');
-	if (!at || sscanf(at, "%llu", &start) != 1)
-		return 0;
-	return start;
-}
-
-static bool bound_somewhere(struct comet_set *set, uint32_t policy)
-{
-	int fd = set->maps[COMET_MAP_LAYERS];
-	struct comet_layers layers;
-	__u64 *at = NULL, id;
-
-	while (!bpf_map_get_next_key(fd, at, &id)) {
-		__u32 i;
-
-		at = &id;
-		if (bpf_map_lookup_elem(fd, &id, &layers))
-			continue;
-		for (i = 0; i < layers.n && i < COMET_LAYERS_MAX; i++) {
-			if (layers.policy[i] == policy)
-				return true;
-		}
-	}
-	return false;
-}
-
-static void remove_entries(struct comet_set *set, uint32_t policy)
-{
-	comet_rules_remove(set, policy);
-	bpf_map_delete_elem(set->maps[COMET_MAP_RINGS], &policy);
-	bpf_map_delete_elem(set->maps[COMET_MAP_COUNTERS], &policy);
-	bpf_map_delete_elem(set->maps[COMET_MAP_POLICIES], &policy);
-}
-
-/*
- * Policies whose owner died without removing them, once no cgroup is under them any more. While
- * one is, its processes stay held: a policy is never taken off somebody who still runs.
- */
-static void reap(struct comet_set *set)
-{
-	int fd = set->maps[COMET_MAP_POLICIES];
-	struct comet_policy_state state;
-	uint32_t policy, next;
-	int r = bpf_map_get_next_key(fd, NULL, &next);
-
-	while (!r) {
-		policy = next;
-		r = bpf_map_get_next_key(fd, &policy, &next);
-		if (bpf_map_lookup_elem(fd, &policy, &state) ||
-		    start_time(state.owner_pid) == state.owner_start ||
-		    bound_somewhere(set, policy))
-			continue;
-		remove_entries(set, policy);
-	}
-}
-
 int comet_enforcer_open(struct comet_enforcer **enforcer, struct comet_error *error)
 {
 	struct comet_enforcer *e = calloc(1, sizeof(*e));
@@ -112,6 +43,7 @@ int comet_enforcer_open(struct comet_enforcer **enforcer, struct comet_error *er
 		return comet_error_set(error, ENOMEM, "no memory");
 	comet_set_init(&e->set);
 	lock = comet_set_lock(error);
+	comet_fault_at("locked", NULL);
 	r = lock < 0 ? lock : comet_set_adopt(&e->set);
 	if (r == -ENOENT)
 		r = comet_set_load(&e->set, error);
@@ -119,7 +51,7 @@ int comet_enforcer_open(struct comet_enforcer **enforcer, struct comet_error *er
 		free(e);
 		return r;
 	}
-	reap(&e->set);
+	comet_reap_dead(&e->set);
 	*enforcer = e;
 	return 0;
 }
@@ -147,6 +79,7 @@ static void free_held(struct held *held)
 		comet_close_fd(&held->extra[i]);
 	free(held->extra);
 	comet_objects_free(&held->objects);
+	comet_rules_free(&held->rules);
 	comet_close_fd(&held->filter);
 	comet_close_fd(&held->ring);
 	free(held);
@@ -190,17 +123,14 @@ static int new_policy_id(struct comet_set *set, uint32_t *id, struct comet_error
 
 static int add_state(struct comet_set *set, uint32_t id, uint32_t flags, struct comet_error *error)
 {
-	struct comet_policy_state state = { .flags = flags,
-					    .owner_pid = (uint32_t)getpid(),
-					    .owner_start = start_time((uint32_t)getpid()) };
+	struct comet_policy_state state = { .flags = flags };
 	struct comet_counters counters = {};
 
-	if (bpf_map_update_elem(set->maps[COMET_MAP_POLICIES], &id, &state, BPF_NOEXIST) ||
-	    bpf_map_update_elem(set->maps[COMET_MAP_COUNTERS], &id, &counters, BPF_NOEXIST))
-		return comet_error_set(error, errno,
-				       errno == E2BIG ? "more than %d policies on this host"
-						      : "cannot add a policy (of at most %d)",
-				       COMET_POLICIES_MAX);
+	comet_reap_own(&state);
+	if (bpf_map_update_elem(set->maps[COMET_MAP_POLICIES], &id, &state, BPF_NOEXIST))
+		return comet_set_not_added(set, COMET_MAP_POLICIES, errno, error);
+	if (bpf_map_update_elem(set->maps[COMET_MAP_COUNTERS], &id, &counters, BPF_NOEXIST))
+		return comet_set_not_added(set, COMET_MAP_COUNTERS, errno, error);
 	return 0;
 }
 
@@ -208,10 +138,11 @@ static int add_ring(struct comet_set *set, struct held *held, struct comet_error
 {
 	held->ring =
 		bpf_map_create(BPF_MAP_TYPE_RINGBUF, "comet_ring", 0, 0, COMET_RING_BYTES, NULL);
-	if (held->ring < 0 ||
-	    bpf_map_update_elem(set->maps[COMET_MAP_RINGS], &held->id, &held->ring, BPF_NOEXIST))
+	if (held->ring < 0)
 		return comet_error_set(error, errno, "cannot make the ring buffer: %s",
 				       strerror(errno));
+	if (bpf_map_update_elem(set->maps[COMET_MAP_RINGS], &held->id, &held->ring, BPF_NOEXIST))
+		return comet_set_not_added(set, COMET_MAP_RINGS, errno, error);
 	return 0;
 }
 
@@ -225,14 +156,17 @@ static int fill(struct comet_enforcer *enforcer, struct held *held,
 	r = add_state(set, held->id, target->flags, error);
 	if (!r)
 		r = add_ring(set, held, error);
+	comet_fault_at("policy-numbered", NULL);
 	if (!r)
 		r = comet_objects_resolve(policy, target, NULL, &held->objects, error);
 	if (!r)
 		comet_objects_warn(policy, &held->objects, target);
+	comet_fault_at("paths-resolved", NULL);
 	if (!r)
-		r = comet_rules_add_objects(set, held->id, &held->objects, error);
+		r = comet_rules_add_objects(set, &held->rules, &held->objects, error);
+	comet_fault_at("objects-added", NULL);
 	if (!r)
-		r = comet_rules_add_nets(set, held->id, policy, error);
+		r = comet_rules_add_nets(set, &held->rules, policy, error);
 	return r;
 }
 
@@ -248,11 +182,13 @@ int comet_enforcer_add(struct comet_enforcer *enforcer, const struct comet_polic
 	held->ring = -1;
 	held->filter = -1;
 	r = new_policy_id(&enforcer->set, &held->id, error);
+	held->rules.policy = held->id;
 	if (!r)
 		r = fill(enforcer, held, policy, target, error);
 	if (r) {
+		comet_rules_remove(&enforcer->set, &held->rules);
 		if (held->id)
-			remove_entries(&enforcer->set, held->id);
+			comet_reap_state(&enforcer->set, held->id);
 		free_held(held);
 		return r;
 	}
@@ -304,7 +240,7 @@ int comet_enforcer_add_object(struct comet_enforcer *enforcer, uint32_t id, int 
 				       strerror(-r));
 	identity = comet_identities_find(&identities, copy);
 	if (identity)
-		r = comet_rules_add_object(&enforcer->set, id, identity, access, error);
+		r = comet_rules_add_object(&enforcer->set, &held->rules, identity, access, error);
 	else
 		r = comet_error_set(error, EIO, "the kernel did not tell a descriptor's identity");
 	comet_identities_free(&identities);
@@ -321,10 +257,12 @@ int comet_enforcer_bind(struct comet_enforcer *enforcer, uint32_t id, uint64_t c
 	if (bpf_map_lookup_elem(set->maps[COMET_MAP_POLICIES], &id, &state))
 		return comet_error_set(error, ENOENT, "no policy %u", id);
 	state.cgroup = cgroup_id;
-	if (bpf_map_update_elem(set->maps[COMET_MAP_POLICIES], &id, &state, BPF_EXIST) ||
-	    bpf_map_update_elem(set->maps[COMET_MAP_LAYERS], &cgroup_id, &layers, BPF_NOEXIST))
+	if (bpf_map_update_elem(set->maps[COMET_MAP_POLICIES], &id, &state, BPF_EXIST))
 		return comet_error_set(error, errno, "cannot bind the policy to its cgroup: %s",
 				       strerror(errno));
+	if (bpf_map_update_elem(set->maps[COMET_MAP_LAYERS], &cgroup_id, &layers, BPF_NOEXIST))
+		return comet_set_not_added(set, COMET_MAP_LAYERS, errno, error);
+	comet_fault_at("bound", NULL);
 	return 0;
 }
 
@@ -359,40 +297,19 @@ int comet_enforcer_ring(struct comet_enforcer *enforcer, uint32_t id)
 	return held ? held->ring : -1;
 }
 
-/* Entries of cgroups under this policy; their processes are gone, or are to be let go. */
-static void unbind(struct comet_set *set, uint32_t policy)
-{
-	int fd = set->maps[COMET_MAP_LAYERS];
-	struct comet_layers layers;
-	__u64 id, next;
-	int r = bpf_map_get_next_key(fd, NULL, &next);
-
-	while (!r) {
-		__u32 i;
-
-		id = next;
-		r = bpf_map_get_next_key(fd, &id, &next);
-		if (bpf_map_lookup_elem(fd, &id, &layers))
-			continue;
-		for (i = 0; i < layers.n && i < COMET_LAYERS_MAX; i++) {
-			if (layers.policy[i] == policy)
-				bpf_map_delete_elem(fd, &id);
-		}
-	}
-}
-
 void comet_enforcer_remove(struct comet_enforcer *enforcer, uint32_t id)
 {
 	struct held **at = &enforcer->held;
 
-	unbind(&enforcer->set, id);
-	remove_entries(&enforcer->set, id);
+	comet_reap_unbind(&enforcer->set, id);
 	while (*at && (*at)->id != id)
 		at = &(*at)->next;
 	if (*at) {
 		struct held *held = *at;
 
 		*at = held->next;
+		comet_rules_remove(&enforcer->set, &held->rules);
 		free_held(held);
 	}
+	comet_reap_state(&enforcer->set, id);
 }

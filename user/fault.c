@@ -9,8 +9,7 @@
  *   fail@STEP            the step answers an error
  *   trace                each step that is come to is told on standard error
  *   keep-capabilities    an agent that is root keeps every capability
- *   no-seccomp           no seccomp filter
- *   host-pids            no pid namespace
+ *   host-pids host-ipc   no pid, no ipc namespace
  *   no-packet-filter     no packet filter on the run's cgroup
  *   reader-stopped       no event is read before the end of the run
  *   no-selftest          the self-test's answer does not count
@@ -18,7 +17,8 @@
  *   without=PREFIX       programs whose names begin so are not loaded (implies no-selftest)
  *   reject=PROGRAM       the verifier refuses that program
  *   small-map=MAP:N      the map has room for N entries
- *   own-set=WORD         programs and maps are not shared with runs that lack the same words
+ *   few-programs=WORD    as own-set, and only what the self-test asks and what makes a set is
+ * loaded own-set=WORD         programs and maps are not shared with runs that lack the same words
  */
 #include "user/fault.h"
 
@@ -27,6 +27,7 @@
 #include <linux/bpf.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "user/base.h"
 #include "user/cmd.h"
@@ -50,8 +51,8 @@ static const struct {
 	{ "fail", STEP },
 	{ "trace", PLAIN },
 	{ "keep-capabilities", PLAIN },
-	{ "no-seccomp", PLAIN },
 	{ "host-pids", PLAIN },
+	{ "host-ipc", PLAIN },
 	{ "no-packet-filter", PLAIN },
 	{ "reader-stopped", PLAIN },
 	{ "no-selftest", PLAIN },
@@ -59,6 +60,7 @@ static const struct {
 	{ "without", SET },
 	{ "reject", SET },
 	{ "small-map", SET },
+	{ "few-programs", SET },
 	{ "own-set", SET },
 };
 
@@ -197,11 +199,16 @@ static int suffer(const struct fault *fault, struct comet_error *error)
 
 int comet_fault_at(const char *step, struct comet_error *error)
 {
+	struct timespec now;
 	int err = 0;
 	size_t i;
 
-	if (comet_fault("trace"))
-		dprintf(STDERR_FILENO, "step %s%s\n", step, error ? " may fail" : "");
+	if (comet_fault("trace")) {
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		dprintf(STDERR_FILENO, "step %s %lld ms%s\n", step,
+			(long long)now.tv_sec * 1000 + now.tv_nsec / 1000000,
+			error ? " may fail" : "");
+	}
 	for (i = 0; i < n_faults && err == 0; i++)
 		if (faults[i].kind == STEP && streq(faults[i].argument, step))
 			err = suffer(&faults[i], error);
@@ -220,6 +227,16 @@ static int spoil(struct bpf_object *object, const char *name)
 	return 0;
 }
 
+static bool is_one_of(const char *name, const char *const *list)
+{
+	while (*list && !streq(*list, name))
+		list++;
+	return *list != NULL;
+}
+
+/* These two are no hooks: comet itself uses them, and would not start. */
+static const char *const used[] = { "comet_dump_objects", "comet_packet_egress", NULL };
+
 static int leave_out(struct bpf_object *object, const char *prefix)
 {
 	struct bpf_program *program;
@@ -228,11 +245,27 @@ static int leave_out(struct bpf_object *object, const char *prefix)
 	bpf_object__for_each_program(program, object) {
 		const char *name = bpf_program__name(program);
 
-		/* These two are no hooks: comet itself uses them, and would not start. */
-		if (streq(name, "comet_dump_objects") || streq(name, "comet_packet_egress"))
-			continue;
-		if (strncmp(name, prefix, strlen(prefix)) == 0)
+		if (strncmp(name, prefix, strlen(prefix)) == 0 && !is_one_of(name, used))
 			err = bpf_program__set_autoload(program, false);
+	}
+	return err;
+}
+
+static int leave_most_out(struct bpf_object *object)
+{
+	static const char *const few[] = {
+		"comet_cgroup_mkdir",   "comet_cgroup_rmdir",   "comet_task_alloc",
+		"comet_file_open",      "comet_path_mknod",     "comet_bprm_check_security",
+		"comet_socket_connect", "comet_socket_sendmsg", NULL,
+	};
+	struct bpf_program *program;
+	int err = 0;
+
+	bpf_object__for_each_program(program, object) {
+		const char *name = bpf_program__name(program);
+
+		if (!is_one_of(name, few) && !is_one_of(name, used))
+			err |= bpf_program__set_autoload(program, false);
 	}
 	return err;
 }
@@ -259,6 +292,8 @@ int comet_fault_object(struct bpf_object *object, struct comet_error *error)
 
 		if (streq(faults[i].name, "without"))
 			err = leave_out(object, argument);
+		else if (streq(faults[i].name, "few-programs"))
+			err = leave_most_out(object);
 		else if (streq(faults[i].name, "reject"))
 			err = spoil(object, argument);
 		else if (streq(faults[i].name, "small-map"))

@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 
 #include "user/base.h"
+#include "user/fault.h"
+#include "user/leftovers.h"
 #include "user/selftest.h"
 
 static void detach(void)
@@ -34,17 +36,24 @@ static void __attribute__((noreturn)) guard_main(const struct comet_guarded *gua
 {
 	char byte;
 	ssize_t n;
+	int err;
 
 	do
 		n = read(line, &byte, 1);
 	while (n < 0 && errno == EINTR);
 	if (n > 0)
 		_exit(0);
+	comet_fault_at("guard-woken", NULL);
 	/* The tasks first: the policy must hold the last of them to its end. */
-	comet_cgroup_destroy(guarded->cgroup);
+	err = comet_cgroup_destroy(guarded->cgroup);
+	comet_fault_at("guard-cgroup-removed", NULL);
 	if (guarded->policy)
 		comet_enforcer_remove(guarded->enforcer, guarded->policy);
+	comet_fault_at("guard-policy-removed", NULL);
 	comet_selftest_remove(AT_FDCWD, guarded->canary);
+	if (err == 0)
+		comet_leftovers_forget(guarded->run_id);
+	comet_fault_at("guard-record-removed", NULL);
 	comet_enforcer_close(guarded->enforcer);
 	_exit(0);
 }
@@ -74,6 +83,7 @@ int comet_guard_start(struct comet_guard *guard, const struct comet_guarded *gua
 				close(guarded->closed[i]);
 		guard_main(guarded, theirs);
 	}
+	comet_fault_guard(pid);
 	guard->pid = pid;
 	guard->line = COMET_TAKE_FD(ours);
 	return 0;

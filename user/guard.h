@@ -15,6 +15,7 @@ struct comet_guarded {
 	struct comet_enforcer *enforcer;
 	uint32_t policy;
 	const char *canary;
+	const char *run_id;
 	const int *closed; /* descriptors that the guard must not keep open, -1 skipped */
 	size_t n_closed;
 };

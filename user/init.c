@@ -13,6 +13,7 @@
 #include "user/agent.h"
 #include "user/base.h"
 #include "user/control.h"
+#include "user/fault.h"
 #include "user/sandbox.h"
 #include "user/selftest.h"
 
@@ -40,6 +41,7 @@ static void run_probes(const struct comet_init *init, const char *canary)
 		comet_control_send(init->control, COMET_MESSAGE_PROBES, 0, &result, sizeof(result));
 		_exit(0);
 	}
+	comet_fault_at("pid1-selftest", NULL);
 	if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0) {
 		struct comet_error error;
 		int err = comet_error_set(
@@ -158,7 +160,9 @@ run_agent(struct comet_init *init, const struct comet_message *start)
 	sigfillset(&set);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	children = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	comet_fault_at("pid1-start", NULL);
 	agent = start_agent(init, start);
+	comet_fault_at("pid1-forked", NULL);
 	comet_close_fd(&init->terminal);
 	comet_close_fd(&init->output);
 	comet_close_fd(&init->errors);
@@ -168,6 +172,7 @@ run_agent(struct comet_init *init, const struct comet_message *start)
 		     comet_error_set(&error, EPERM,
 				     "cannot limit the rights of the run's first "
 				     "process"));
+	comet_fault_at("pid1-shed", NULL);
 	look_after(init, agent, children);
 }
 
@@ -182,6 +187,7 @@ void comet_init_main(struct comet_init *init)
 
 	prctl(PR_SET_NAME, "comet-init");
 	comet_sandbox_bind_to_parent();
+	comet_fault_at("pid1-begun", NULL);
 	err = comet_sandbox_keep(keep, COMET_ARRAY_SIZE(keep));
 	if (err < 0)
 		comet_error_set(&error, -err, "cannot close the run's descriptors: %s",
@@ -194,6 +200,7 @@ void comet_init_main(struct comet_init *init)
 	}
 	if (err == 0)
 		err = comet_mounts_make(&init->mounts, &error);
+	comet_fault_at("pid1-mounted", NULL);
 	/* Before any other code runs here: by it the pins could be reached. */
 	comet_close_fd(&init->mounts.pins);
 	if (err < 0)

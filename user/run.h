@@ -41,6 +41,7 @@ struct comet_run {
 	struct comet_guard guard;
 	struct comet_capture capture;
 	char *canary;
+	int record; /* of this run, locked: see leftovers.h */
 	int control;
 	int init; /* pidfd */
 	pid_t init_pid;

@@ -9,7 +9,9 @@
 #include "user/base.h"
 #include "user/cmd.h"
 #include "user/control.h"
+#include "user/fault.h"
 #include "user/init.h"
+#include "user/leftovers.h"
 #include "user/pins.h"
 #include "user/probe.h"
 #include "user/resolve.h"
@@ -37,6 +39,8 @@ static int load_programs(struct comet_run *run)
 		err = comet_resolve_policy(run->policy, comet_run_report_warn, &run->report,
 					   &run->error);
 	if (err == 0)
+		comet_leftovers_clear();
+	if (err == 0)
 		err = comet_enforcer_open(&run->enforcer, &run->error);
 	return confined(err);
 }
@@ -53,6 +57,7 @@ int comet_run_guard(struct comet_run *run)
 		.policy = run->policy_id,
 		/* One in the run's own root goes with it. */
 		.canary = run->container ? NULL : run->canary,
+		.run_id = run->report.run.id,
 		.closed = closed,
 		.n_closed = COMET_ARRAY_SIZE(closed),
 	};
@@ -61,6 +66,7 @@ int comet_run_guard(struct comet_run *run)
 
 	if (err < 0)
 		return COMET_EXIT_CONFINE;
+	comet_fault_at("two-guards", NULL);
 	comet_guard_dismiss(&former);
 	return 0;
 }
@@ -78,6 +84,11 @@ static int make_cgroup(struct comet_run *run)
 		return COMET_EXIT_CONFINE;
 	}
 	code = confined(comet_cgroup_plan(run->report.run.id, &run->cgroup, &run->error));
+	if (code == 0) {
+		run->record = comet_leftovers_record(run->report.run.id, &run->cgroup, &run->error);
+		code = confined(run->record);
+	}
+	comet_fault_at("recorded", NULL);
 	if (code == 0)
 		code = comet_run_guard(run);
 	return code ? code : confined(comet_cgroup_make(&run->cgroup, &run->error));
@@ -91,6 +102,7 @@ static int make_pins(struct comet_run *run)
 		return 0;
 	run->pins = comet_pins_make(&run->error);
 	err = run->pins;
+	comet_fault_at("bpffs-made", NULL);
 	if (err >= 0)
 		err = comet_enforcer_pin(run->enforcer, run->pins, &run->error);
 	return confined(err);
@@ -158,6 +170,7 @@ static int make_init(struct comet_run *run)
 		run->init_pid = comet_sandbox_clone(run->cgroup.fd, &run->init, &run->error);
 		if (run->init_pid == 0)
 			comet_init_main(&init);
+		comet_fault_at("cloned", NULL);
 		code = confined(run->init_pid);
 	}
 	/* Only pid 1 holds them: so their end is seen. */
@@ -249,6 +262,7 @@ static int seal(struct comet_run *run)
 	int r = comet_enforcer_filter(run->enforcer, run->policy_id, run->cgroup.fd, run->pins,
 				      &run->error);
 
+	comet_fault_at("filter-attached", NULL);
 	comet_close_fd(&run->pins);
 	if (!r)
 		r = comet_enforcer_bind(run->enforcer, run->policy_id, run->cgroup.id, &run->error);
@@ -268,6 +282,7 @@ static int run_selftest(struct comet_run *run)
 				strerror(-err));
 		return COMET_EXIT_CONFINE;
 	}
+	comet_fault_at("probes-sent", NULL);
 	code = expect(run, COMET_MESSAGE_PROBES, &message);
 	if (code)
 		return code;
@@ -289,27 +304,33 @@ static int check_interrupted(struct comet_run *run)
 
 int comet_run_confine(struct comet_run *run)
 {
-	static int (*const steps[])(struct comet_run *) = {
-		load_programs,
-		make_cgroup,
-		make_pins,
-		make_init,
-		await_mounts,
-		comet_run_add_rules,
-		comet_run_make_root,
-		make_canary,
-		add_policy,
-		comet_run_add_objects,
+	static const struct {
+		const char *name;
+		int (*take)(struct comet_run *);
+	} steps[] = {
+		{ "load-programs", load_programs },
+		{ "make-cgroup", make_cgroup },
+		{ "make-pins", make_pins },
+		{ "make-init", make_init },
+		{ "await-mounts", await_mounts },
+		{ "add-rules", comet_run_add_rules },
+		{ "make-root", comet_run_make_root },
+		{ "make-canary", make_canary },
+		{ "add-policy", add_policy },
+		{ "add-objects", comet_run_add_objects },
 		/* Again: this one knows the policy, and holds the objects that it names. */
-		comet_run_guard,
-		seal,
-		run_selftest,
-		check_interrupted,
+		{ "guard", comet_run_guard },
+		{ "seal", seal },
+		{ "selftest", run_selftest },
+		{ "interrupted", check_interrupted },
 	};
 	size_t i;
 	int code = 0;
 
-	for (i = 0; code == 0 && i < COMET_ARRAY_SIZE(steps); i++)
-		code = steps[i](run);
+	for (i = 0; code == 0 && i < COMET_ARRAY_SIZE(steps); i++) {
+		code = confined(comet_fault_at(steps[i].name, &run->error));
+		if (code == 0)
+			code = steps[i].take(run);
+	}
 	return code;
 }

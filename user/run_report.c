@@ -229,13 +229,15 @@ void comet_run_report_print_result(struct comet_run_report *report,
 		return;
 	usage = json_pack("{s:I, s:f}", "wall_ms", (json_int_t)end->total_ms, "vcpu_seconds",
 			  (double)result->cpu_usec / 1e6);
-	object = json_pack("{s:b, s:o, s:b, s:o, s:o, s:b, s:O, s:O, s:b, s:I, s:o}", "ok", end->ok,
-			   "exit", end->status < 0 ? json_null() : json_integer(end->status),
-			   "timed_out", end->timed_out, "output",
-			   lines(capture ? &capture->output : &nothing), "stderr",
-			   lines(capture ? &capture->errors : &nothing), "output_truncated",
-			   capture && capture->truncated, "errors", report->errors, "audit",
-			   report->audit, "audit_truncated", report->audit_truncated, "violations",
+	object = json_pack("{s:b, s:o, s:b, s:o, s:o, s:b, s:O, s:O, s:b, s:I, s:I, s:o}", "ok",
+			   end->ok, "exit",
+			   end->status < 0 ? json_null() : json_integer(end->status), "timed_out",
+			   end->timed_out, "output", lines(capture ? &capture->output : &nothing),
+			   "stderr", lines(capture ? &capture->errors : &nothing),
+			   "output_truncated", capture && capture->truncated, "errors",
+			   report->errors, "audit", report->audit, "audit_truncated",
+			   report->audit_truncated || end->counters.lost > 0, "audit_lost",
+			   (json_int_t)end->counters.lost, "violations",
 			   (json_int_t)end->counters.violations, "usage", usage);
 	if (!object || json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) < 0 ||
 	    fputc('\n', stdout) < 0 || fflush(stdout) != 0)

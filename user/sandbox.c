@@ -50,6 +50,8 @@ pid_t comet_sandbox_clone(int cgroup, int *pidfd, struct comet_error *error)
 
 	if (comet_fault("host-pids"))
 		args.flags &= ~(uint64_t)CLONE_NEWPID;
+	if (comet_fault("host-ipc"))
+		args.flags &= ~(uint64_t)CLONE_NEWIPC;
 	pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
 	if (pid < 0)
 		return comet_error_set(error, errno,

@@ -13,15 +13,15 @@
 #include "user/base.h"
 #include "user/enforcer.h"
 #include "user/fault.h"
-
-#define CANARY_DIR "/run/comet"
+#include "user/instance.h"
 
 char *comet_selftest_canary(const char *run_id, bool own_root)
 {
 	char *path = NULL;
 
-	return asprintf(&path, "%s/canary-%s", own_root ? "" : CANARY_DIR, run_id) < 0 ? NULL
-										       : path;
+	return asprintf(&path, "%s/canary-%s", own_root ? "" : COMET_RUN_DIRECTORY, run_id) < 0
+		       ? NULL
+		       : path;
 }
 
 /* From AT_FDCWD the path is absolute, from another directory that is the root. */
@@ -37,7 +37,7 @@ int comet_selftest_make(int root, const char *canary, struct comet_error *error)
 
 	/* A run that ends at the same time may remove the directory in between. */
 	for (tries = 0; fd < 0 && tries < 100; tries++) {
-		if (root == AT_FDCWD && mkdir(CANARY_DIR, 0700) < 0 && errno != EEXIST)
+		if (root == AT_FDCWD && mkdir(COMET_RUN_DIRECTORY, 0700) < 0 && errno != EEXIST)
 			break;
 		fd = openat(root, below(root, canary),
 			    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0700);
@@ -62,7 +62,7 @@ void comet_selftest_remove(int root, const char *canary)
 		return;
 	unlinkat(root, below(root, canary), 0);
 	if (root == AT_FDCWD)
-		rmdir(CANARY_DIR);
+		rmdir(COMET_RUN_DIRECTORY);
 }
 
 static int probe_open(const char *path)

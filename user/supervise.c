@@ -12,6 +12,7 @@
 
 #include "user/base.h"
 #include "user/control.h"
+#include "user/fault.h"
 #include "user/signals.h"
 
 enum source {
@@ -51,6 +52,7 @@ static int on_record(void *context, void *record, size_t size)
 	if (comet_events_decode(record, size, &violation) < 0)
 		return 0;
 	loop->s->violation(loop->s->context, &violation);
+	comet_fault_at("violation", NULL);
 	if (loop->s->kill_on_violation && violation.head.severity == COMET_SEVERITY_VIOLATION &&
 	    !(violation.head.flags & COMET_EVENT_AUDIT))
 		comet_cgroup_kill(loop->s->cgroup);
@@ -126,6 +128,7 @@ static void on_message(struct loop *loop, const struct comet_message *message, p
 	case COMET_MESSAGE_HELLO:
 		outcome->agent = sender;
 		loop->s->started(loop->s->context, sender);
+		comet_fault_at("started", NULL);
 		break;
 	case COMET_MESSAGE_NO_EXEC:
 		outcome->exec_error = message->value;
@@ -136,6 +139,7 @@ static void on_message(struct loop *loop, const struct comet_message *message, p
 	case COMET_MESSAGE_EXITED:
 		outcome->status = WIFSIGNALED(message->value) ? 128 + WTERMSIG(message->value)
 							      : WEXITSTATUS(message->value);
+		comet_fault_at("exited", NULL);
 		break;
 	case COMET_MESSAGE_FAILED:
 		outcome->failed = true;
@@ -241,7 +245,7 @@ static int watch_all(struct loop *loop)
 
 	if (err == 0)
 		err = watch(loop, s->init, SOURCE_INIT);
-	if (err == 0)
+	if (err == 0 && !comet_fault("reader-stopped"))
 		err = watch(loop, ring_buffer__epoll_fd(loop->ring), SOURCE_RING);
 	if (err == 0)
 		err = watch(loop, loop->signals, SOURCE_SIGNALS);
@@ -326,7 +330,10 @@ int comet_supervise(const struct comet_supervisor *supervisor, const char *progr
 	*outcome = (struct comet_outcome){ .status = -1 };
 	err = open_loop(&loop);
 	if (err == 0)
+		err = comet_fault_at("start", error);
+	if (err == 0)
 		err = start(&loop, program, directory);
+	comet_fault_at("start-sent", NULL);
 	while (err == 0 && !loop.ended) {
 		n = epoll_wait(loop.poll, events, COMET_ARRAY_SIZE(events), -1);
 		if (n < 0 && errno != EINTR)
@@ -334,6 +341,7 @@ int comet_supervise(const struct comet_supervisor *supervisor, const char *progr
 		for (i = 0; i < n; i++)
 			dispatch(&loop, events[i].data.u32);
 	}
+	comet_fault_at("drain", NULL);
 	if (err == 0)
 		drain(&loop);
 	close_loop(&loop);

@@ -124,7 +124,7 @@ static int list_attributes(void)
 static int set_remove_attribute(void)
 {
 	return setxattr("file", "user.gone", "value", 5, 0) < 0 ? -1
-								 : removexattr("file", "user.gone");
+								: removexattr("file", "user.gone");
 }
 
 /* include/uapi/linux/posix_acl_xattr.h: version 2; owner, a user, group, mask, others. */
@@ -134,8 +134,7 @@ static const struct {
 		uint16_t tag, permissions;
 		uint32_t id;
 	} entries[5];
-} acl = { 2,
-	  { { 1, 6, ~0U }, { 2, 4, 1000 }, { 4, 4, ~0U }, { 16, 4, ~0U }, { 32, 4, ~0U } } };
+} acl = { 2, { { 1, 6, ~0U }, { 2, 4, 1000 }, { 4, 4, ~0U }, { 16, 4, ~0U }, { 32, 4, ~0U } } };
 
 static int set_acl(void)
 {

@@ -235,7 +235,8 @@ static void make_ring(void)
 	size_t size = 4096;
 
 	ring = (int)syscall(SYS_io_uring_setup, 1, &ring_params);
-	personality = (int)syscall(SYS_io_uring_register, ring, IORING_REGISTER_PERSONALITY, NULL, 0);
+	personality =
+		(int)syscall(SYS_io_uring_register, ring, IORING_REGISTER_PERSONALITY, NULL, 0);
 	queue = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQ_RING);
 	orders = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQES);
 	if (ring < 0 || personality < 0 || queue == MAP_FAILED || orders == MAP_FAILED)
@@ -250,8 +251,8 @@ static int ring_once(void)
 	unsigned int *done = (void *)(queue + ring_params.cq_off.head);
 	int result;
 
-	orders[0] = (struct io_uring_sqe){ .opcode = IORING_OP_NOP,
-					   .personality = (__u16)personality };
+	orders[0] =
+		(struct io_uring_sqe){ .opcode = IORING_OP_NOP, .personality = (__u16)personality };
 	__atomic_store_n(tail, *tail + 1, __ATOMIC_RELEASE);
 	if (syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) < 0)
 		return -1;

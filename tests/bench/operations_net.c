@@ -26,8 +26,8 @@ static void make_sockets(void)
 	datagrams = socket(AF_UNIX, SOCK_DGRAM, 0);
 	if (bind(udp_peer, (struct sockaddr *)&any, sizeof(any)) < 0 ||
 	    getsockname(udp_peer, (struct sockaddr *)&peer, &len) < 0 ||
-	    bind(listener, (struct sockaddr *)&path, sizeof(path)) < 0 ||
-	    listen(listener, 8) < 0 || bind(datagrams, (struct sockaddr *)&drop, sizeof(drop)) < 0 ||
+	    bind(listener, (struct sockaddr *)&path, sizeof(path)) < 0 || listen(listener, 8) < 0 ||
+	    bind(datagrams, (struct sockaddr *)&drop, sizeof(drop)) < 0 ||
 	    socketpair(AF_UNIX, SOCK_STREAM, 0, pair) < 0)
 		perror("sockets");
 }

@@ -77,8 +77,7 @@ static void hear(const struct place *place, int type, bool abstract)
 	if (type != SOCK_DGRAM)
 		road_must(listen(fd, 4), "listen");
 	road_ready(place);
-	if (type == SOCK_DGRAM ? recv(fd, text, sizeof(text), 0) >= 0
-			       : accept(fd, NULL, NULL) >= 0)
+	if (type == SOCK_DGRAM ? recv(fd, text, sizeof(text), 0) >= 0 : accept(fd, NULL, NULL) >= 0)
 		place_happened(place);
 }
 
@@ -156,8 +155,7 @@ static int send_to(const struct place *place, bool abstract)
 	socklen_t len = target(place, abstract, &to);
 	int fd = net_socket(AF_UNIX, SOCK_DGRAM, 0);
 
-	return net_done(fd,
-			sendto(fd, net_data, sizeof(net_data), 0, (void *)&to, len));
+	return net_done(fd, sendto(fd, net_data, sizeof(net_data), 0, (void *)&to, len));
 }
 
 static int sendto_path(const struct place *place)

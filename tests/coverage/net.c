@@ -59,8 +59,8 @@ socklen_t net_target(const struct place *place, const char *host, const char *tr
 		place_names(place, "[%s%%%u]:%u/%s", text, to->six.sin6_scope_id, place->port,
 			    transport);
 	else
-		place_names(place, strchr(text, ':') ? "[%s]:%u/%s" : "%s:%u/%s", text,
-			    place->port, transport);
+		place_names(place, strchr(text, ':') ? "[%s]:%u/%s" : "%s:%u/%s", text, place->port,
+			    transport);
 	return len;
 }
 
@@ -110,8 +110,7 @@ static void join_groups(int four, int six)
 	inet_pton(AF_INET, NET_GROUP, &group.imr_multiaddr);
 	inet_pton(AF_INET6, NET_GROUP6, &group6.ipv6mr_multiaddr);
 	road_must(setsockopt(four, IPPROTO_IP, IP_ADD_MEMBERSHIP, &group, sizeof(group)), "join");
-	road_must(setsockopt(six, IPPROTO_IPV6, IPV6_JOIN_GROUP, &group6, sizeof(group6)),
-		  "join");
+	road_must(setsockopt(six, IPPROTO_IPV6, IPV6_JOIN_GROUP, &group6, sizeof(group6)), "join");
 }
 
 void net_listen(const struct place *place)

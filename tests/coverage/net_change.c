@@ -45,8 +45,7 @@ struct order {
 
 static void add_attribute(struct order *order, unsigned short type, const void *data, size_t size)
 {
-	struct rtattr *attribute =
-		(void *)((char *)order + NLMSG_ALIGN(order->head.nlmsg_len));
+	struct rtattr *attribute = (void *)((char *)order + NLMSG_ALIGN(order->head.nlmsg_len));
 
 	attribute->rta_type = type;
 	attribute->rta_len = (unsigned short)RTA_LENGTH(size);
@@ -220,8 +219,7 @@ static const struct road net_change[] = {
 	  .harmed = has_address },
 	{ CHANGE("add a route by netlink", add_route, list_addresses) },
 	{ CHANGE("add a route by ioctl", add_route_by_ioctl, get_address_by_ioctl) },
-	{ CHANGE("set an interface's address by ioctl", set_address_by_ioctl,
-		 get_address_by_ioctl),
+	{ CHANGE("set an interface's address by ioctl", set_address_by_ioctl, get_address_by_ioctl),
 	  .harmed = has_address },
 	{ CHANGE("send netlink to another process", send_netlink, list_addresses),
 	  .outside = hear_netlink },

@@ -160,10 +160,8 @@ static int use_own_unix(const struct place *place)
 	.twin = (like), .outside = (who), .hidden = { EACCES }
 
 static const struct road net_receive[] = {
-	{ RECEIVE("receive a connected TCP socket over a UNIX socket", hand_out_tcp,
-		  use_own_tcp) },
-	{ RECEIVE("receive a connected UDP socket over a UNIX socket", hand_out_udp,
-		  use_own_udp) },
+	{ RECEIVE("receive a connected TCP socket over a UNIX socket", hand_out_tcp, use_own_tcp) },
+	{ RECEIVE("receive a connected UDP socket over a UNIX socket", hand_out_udp, use_own_udp) },
 	{ RECEIVE("receive a connected UNIX socket over a UNIX socket", hand_out_unix,
 		  use_own_unix) },
 };

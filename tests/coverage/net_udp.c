@@ -92,7 +92,6 @@ static int sendmsg_in_segments(const struct place *place)
 	return send_message(place, FOUR, IPPROTO_UDP, UDP_SEGMENT, &size, sizeof(size));
 }
 
-
 static int send_messages(const struct place *place, bool declared_first)
 {
 	union net_address first, second;
@@ -234,8 +233,8 @@ static int sendto_unspecified_six(const struct place *place)
 	union net_address nobody = { .any.sa_family = AF_UNSPEC };
 	int fd = dial(place, SIX);
 
-	return net_done(fd, sendto(fd, net_data, sizeof(net_data), 0, &nobody.any,
-				   sizeof(nobody.six)));
+	return net_done(fd,
+			sendto(fd, net_data, sizeof(net_data), 0, &nobody.any, sizeof(nobody.six)));
 }
 
 static int sendto_four_of_six(const struct place *place)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* On which roads does io_uring lead to the network? In the caller's thread, in a worker's, by polling.
+/* On which roads does io_uring lead to the network? In the caller's thread, in a worker's, by
+ * polling.
  */
 #include <fcntl.h>
 #include <unistd.h>
@@ -102,8 +103,8 @@ static int request_message(const struct place *place, __u8 opcode, __u8 flags, i
 	union net_address to;
 	struct msghdr message = {
 		.msg_name = &to,
-		.msg_namelen = net_target(place, "127.0.0.1", type == SOCK_STREAM ? "tcp" : "udp",
-					  &to),
+		.msg_namelen =
+			net_target(place, "127.0.0.1", type == SOCK_STREAM ? "tcp" : "udp", &to),
 		.msg_iov = &part,
 		.msg_iovlen = 1,
 	};

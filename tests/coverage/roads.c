@@ -103,9 +103,8 @@ static void print_row(const struct road *road, unsigned number)
 	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (road->flags & (1U << i))
 			printf("%s,", words[i]);
-	printf("\t%d.%d\t%d.%d\t%s\t%s\n", road->since >> 8, road->since & 0xff,
-	       road->hooked >> 8, road->hooked & 0xff, road->also ? road->also : "",
-	       road->why ? road->why : "");
+	printf("\t%d.%d\t%d.%d\t%s\t%s\n", road->since >> 8, road->since & 0xff, road->hooked >> 8,
+	       road->hooked & 0xff, road->also ? road->also : "", road->why ? road->why : "");
 }
 
 static void prepare(const struct place *place)

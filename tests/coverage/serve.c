@@ -16,8 +16,8 @@
 static const char *const hosts[] = { "127.0.0.1", "::1" };
 
 /*
- * Outside: connects and sends to the port, over and over; an answer is what must not come. It is sent
- * from the next port, since answers by UDP are egress, which the twin is granted to there.
+ * Outside: connects and sends to the port, over and over; an answer is what must not come. It is
+ * sent from the next port, since answers by UDP are egress, which the twin is granted to there.
  */
 static void knock(const struct place *place)
 {
@@ -265,8 +265,8 @@ static const struct road serve[] = {
 	{ TCP("listen on MPTCP by IPv4", listen_mptcp) },
 	{ TCP("listen on MPTCP by IPv6", listen_mptcp_six) },
 	{ TCP("listen on TCP after connect to AF_UNSPEC", listen_after_disconnect) },
-	{ SERVE("listen on TCP without a bind", "listen", listen_unbound_four),
-	  .twin = listen_lo, .outside = knock, .grants = grant },
+	{ SERVE("listen on TCP without a bind", "listen", listen_unbound_four), .twin = listen_lo,
+	  .outside = knock, .grants = grant },
 	{ SERVE("listen on TCP by IPv6 without a bind", "listen", listen_unbound_six),
 	  .twin = listen_lo, .outside = knock, .grants = grant },
 	{ SERVE("listen on MPTCP without a bind", "listen", listen_unbound_mptcp),
@@ -280,8 +280,8 @@ static const struct road serve[] = {
 	{ UDP("bind UDP to a port at ::ffff:127.0.0.1", bind_mapped) },
 	{ UDP("bind UDP to a port by AF_UNSPEC", bind_unspecified) },
 	{ UDP("bind UDP to a port with SO_REUSEPORT", bind_shared) },
-	{ SERVE("bind UDP to a port, where port 0 is free", "bind", bind_lo),
-	  .twin = bind_free, .outside = knock },
+	{ SERVE("bind UDP to a port, where port 0 is free", "bind", bind_lo), .twin = bind_free,
+	  .outside = knock },
 	{ TCP("io_uring: listen on TCP in a worker", ring_listen), .since = 0x060b },
 	{ UDP("io_uring: bind UDP to a port in a worker", ring_bind), .since = 0x060b },
 };

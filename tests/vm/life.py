@@ -7,6 +7,8 @@ import time
 
 from lib import FAULTS, check, equal
 
+CGROUPS = "/sys/fs/cgroup"
+
 
 def read(path):
     with open(path, encoding="utf-8") as f:
@@ -47,3 +49,39 @@ def bpf(kind):
     """What the kernel holds of Comet: names by id."""
     done = subprocess.run(["bpftool", "-j", kind, "show"], capture_output=True, check=True)
     return {o["id"]: o.get("name", "") for o in json.loads(done.stdout)}
+
+
+def entries(name):
+    """How many entries the map has."""
+    done = subprocess.run(["bpftool", "-j", "map", "dump", "name", name], capture_output=True,
+                          check=False)
+    return len(json.loads(done.stdout))
+
+
+def held():
+    """All that a run could leave behind."""
+    return {
+        "programs": bpf("prog"), "maps": bpf("map"),
+        "cgroups": sorted(d for d in os.listdir(CGROUPS) if d.startswith("comet-")),
+        "processes": subprocess.run(["pgrep", "-x", "comet.*"], capture_output=True, text=True,
+                                    check=False).stdout.split(),
+        "records": sorted(os.listdir("/run/comet")) if os.path.exists("/run/comet") else [],
+        **{name: entries(name) for name in ("comet_layers", "comet_objects", "comet_names",
+                                            "comet_nets", "comet_policies", "comet_rings")},
+    }
+
+
+def difference(what, before, now):
+    if isinstance(now, int):
+        return f"{what}: {now} instead of {before}"
+    new = [n for n in now if n not in before]
+    return f"{what}: new {new}, gone {[b for b in before if b not in now]}"
+
+
+def same(before, seconds=60):
+    """Until all is again as held() said before."""
+    end = time.monotonic() + seconds
+    while (now := held()) != before:
+        check(time.monotonic() < end, "left behind: " + "; ".join(
+            difference(what, before[what], now[what]) for what in now if now[what] != before[what]))
+        time.sleep(0.05)

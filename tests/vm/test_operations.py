@@ -7,12 +7,11 @@ import subprocess
 import time
 
 from lib import CANARY, PROBES, check, clean, equal, limit, unchanged, variant, violated, wait
-from life import bpf, end_of, events_of, read, start, until
+from life import CGROUPS, bpf, end_of, events_of, held, read, same, start, until
 
 ACT = f"{PROBES}/act"
 NET = f"{PROBES}/net"
 ENDURE = f"{PROBES}/endure"
-CGROUPS = "/sys/fs/cgroup"
 
 
 def test_exit_codes(box):
@@ -191,30 +190,6 @@ def test_failures_to_start(box):
     equal(sorted(os.listdir(CGROUPS)), left, "cgroups")
     clean(box.run(pack, *command))
     check(os.path.exists(marker), "the command has not run")
-
-
-def entries(name):
-    """How many entries the map has."""
-    done = subprocess.run(["bpftool", "-j", "map", "dump", "name", name], capture_output=True,
-                          check=False)
-    return len(json.loads(done.stdout))
-
-
-def held():
-    """All that a run could leave behind."""
-    return {
-        "programs": bpf("prog"), "maps": bpf("map"),
-        "cgroups": sorted(d for d in os.listdir(CGROUPS) if d.startswith("comet-")),
-        "processes": subprocess.run(["pgrep", "-x", "comet.*"], capture_output=True, text=True,
-                                    check=False).stdout.split(),
-        "canaries": sorted(os.listdir("/run/comet")) if os.path.exists("/run/comet") else [],
-        **{name: entries(name) for name in ("comet_layers", "comet_objects", "comet_names",
-                                            "comet_nets", "comet_policies", "comet_rings")},
-    }
-
-
-def same(before):
-    until(lambda: held() == before, "nothing left behind")
 
 
 def kill_comet(box, pack):
