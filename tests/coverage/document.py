@@ -49,7 +49,7 @@ def sign(cells):
     if any(cell["why"] for cell in cells.values()):
         return "!"
     ways = [cell["how"] for side, cell in cells.items() if side != "declared"]
-    for way in ("leak", "silent", "wall", "hook"):
+    for way in ("leak", "silent", "wall", "hook"):  # untried: "-"
         if way in ways:
             return SIGNS[way]
     return "-"
@@ -66,7 +66,7 @@ def answer(row, side):
 def write_table(tables):
     kernels = [table["kernel"] for table in tables]
     surfaces = {}
-    for row in tables[-1]["rows"]:
+    for row in sorted(tables[-1]["rows"], key=lambda row: "leaks" in row["flags"]):
         surfaces.setdefault(row["surface"], []).append(row["name"])
     rows = [{row["name"]: row for row in table["rows"]} for table in tables]
     for surface, names in sorted(surfaces.items()):

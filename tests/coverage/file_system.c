@@ -45,24 +45,14 @@ static bool has_label(const struct place *place)
 
 static const struct road file_system[] = {
 	{
-		.name = "ioctl FS_IOC_SETFSLABEL on what may be read",
-		.surface = "fs.write",
+		.name = "ioctl FS_IOC_SETFSLABEL",
+		.surface = "kernel",
 		.op = "ioctl",
 		.try = set_label,
 		.twin = get_label,
 		.harmed = has_label,
-		.readable = { EACCES },
-	},
-	{
-		.name = "ioctl FS_IOC_SETFSLABEL",
-		.surface = "kernel",
-		.op = "capability",
-		.try = set_label,
-		.twin = get_label,
-		.harmed = has_label,
+		.readable = { EPERM },
 		.granted = { EPERM },
-		.walled = { EPERM },
-		.flags = ROAD_ANY_NAME,
 	},
 };
 ROADS(file_system);

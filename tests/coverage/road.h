@@ -53,7 +53,10 @@ struct place {
 #define ROAD_ANY_NAME (1U << 4) /* the event names something else than place_names() says */
 /* Behind the other walls (see .walled) the twin is refused alike. */
 #define ROAD_TWIN_WALLED (1U << 5)
-/* Only behind the other walls can the twin succeed: it needs the run's own /proc, say. */
+/*
+ * Only behind the other walls can the twin succeed (or the LEAKS row): it needs the run's own
+ * /proc.
+ */
 #define ROAD_TWIN_INSIDE (1U << 6)
 
 struct road {
