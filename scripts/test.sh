@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Is everything in order? Set-up, build, unit tests, fuzz smoke, lint, VM tests on all kernels:
-# what `make test` and the project's CI run. The last line is "N passed, N failed".
+# Is everything in order? Set-up, build, unit tests, fuzz smoke, lint, VM tests and the table of
+# roads on all kernels: what `make test` and the project's CI run. The last line is "N passed, N failed".
 set -uo pipefail
 
 cd "$(dirname "$0")/.." || exit
@@ -46,4 +46,5 @@ step "lint" make --no-print-directory lint
 step "unit tests" make --no-print-directory -j"$(nproc)" check
 step "fuzz smoke" make --no-print-directory -j"$(nproc)" check-fuzz FUZZ_RUNS="${SMOKE_RUNS:-50000}"
 step "VM tests" make --no-print-directory -j"$(nproc)" check-vm
+step "coverage" make --no-print-directory -j"$(nproc)" coverage
 finish

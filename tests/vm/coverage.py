@@ -78,7 +78,7 @@ def roads(*arguments):
     done = subprocess.run([ROADS, *map(str, arguments)], capture_output=True, check=False,
                           timeout=120, errors="replace", encoding="utf-8")
     if done.returncode:
-        sys.exit(f"roads {arguments}: exit {done.returncode}: {done.stdout}{done.stderr}")
+        sys.exit(f"roads {arguments[0]}: exit {done.returncode}: {done.stdout}{done.stderr}")
     return done
 
 
@@ -314,6 +314,16 @@ def said(events):
     return "; ".join(f"{e['surface']} {e['op']} {e['errno']} {e['requested']}" for e in events)
 
 
+def hold_programs():
+    """A run that lasts: the others adopt its programs, where loading takes seconds here."""
+    box = lib.Box("holder")
+    events = box.path("events.ndjson")
+    holder = subprocess.Popen(["comet", "run", "--quiet", "--events", events, box.usual(), "--",
+                               "/bin/cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    lib.wait(events, 120)
+    return holder
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", type=lambda text: [int(n) for n in text.split(",")])
@@ -323,8 +333,7 @@ def main():
     parser.add_argument("personas", nargs="*", default=list(UIDS))
     arguments = parser.parse_args()
     rows = all_rows(arguments.rows)
-    holder = subprocess.Popen(["comet", "run", "--quiet", lib.Box("holder").usual(), "--",
-                               "/bin/cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    holder = hold_programs()
     closed, opened = 0, []
     for persona in arguments.personas:
         mine = [row for row in rows if UIDS[persona] == 0 or "root" not in row.flags]
