@@ -280,6 +280,7 @@ static int build_all(void *context)
 	_cleanup_close_ int new = comet_mount_tmpfs("0755");
 	int r;
 
+	/* This thread's own. */
 	umask(0);
 	if (old < 0 || proc < 0 || new < 0 || comet_mount_attach(new, AT_FDCWD, "/") < 0)
 		return comet_error_set(build->error, errno, "cannot mount the run's own root: %s",

@@ -88,22 +88,23 @@ static int add_rules(struct comet_run *run, const struct comet_place *root)
 /* Is the run's first process where it should be? From elsewhere the agent would see the host. */
 static int reopen_root(struct comet_run *run)
 {
+	_cleanup_close_ int root = -1;
 	struct stat before, after;
 	char path[64];
-	int root;
 
 	snprintf(path, sizeof(path), "/proc/%d/root", run->init_pid);
 	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0 || fstat(root, &after) < 0 || fstat(run->root, &before) < 0) {
-		comet_close_fd(&root);
+	if (root < 0 || fstat(root, &after) < 0 || fstat(run->root, &before) < 0)
 		return comet_error_set(&run->error, errno, "cannot open the run's root: %s",
 				       strerror(errno));
-	}
+	/* As when comet was started in a root that is not its mount namespace's. */
+	if (before.st_dev == after.st_dev)
+		return comet_error_set(&run->error, EPERM,
+				       "the run did not get into its own root: start comet in the "
+				       "root of its mount namespace, not under chroot");
 	comet_close_fd(&run->root);
-	run->root = root;
-	if (before.st_dev != after.st_dev)
-		return 0;
-	return comet_error_set(&run->error, EPERM, "the run did not get into its own root");
+	run->root = COMET_TAKE_FD(root);
+	return 0;
 }
 
 static int make_root(struct comet_run *run)

@@ -7,7 +7,7 @@ import stat
 import subprocess
 import time
 
-from lib import CANARY, PROBES, PYTHON, check, clean, equal, limit, unchanged, violated, wait
+from lib import CANARY, PROBES, PYTHON, Result, check, clean, equal, limit, unchanged, violated, wait
 from life import events_of, read, start, until
 from terminal import Terminal
 
@@ -172,7 +172,8 @@ def test_nothing_but_what_is_declared(box):
     alone = box.file("alone/declared", "x")
     pack = contained(box, read=[alone], programs=["ls"])
     process = start(box, pack, "/bin/sh", "-c",
-                    f"ls / > {box.w}/listed; echo > {box.w}/ready; while :; do :; done")
+                    f"ls / > {box.w}/listed; echo > {box.w}/ready; while :; do :; done",
+                    cwd=box.dir("here"))
     wait(box.path("W/ready"))
     agent = events_of(process)[0]["pid"]
     with open(f"/proc/{agent}/status", encoding="ascii") as f:
@@ -181,7 +182,7 @@ def test_nothing_but_what_is_declared(box):
     equal(set(os.listdir(root)) - MAY_BE, ROOT, "names in /")
     equal(set(read(box.path("W/listed")).split()) - MAY_BE, ROOT, "names in / for the agent")
     place = root + box.root
-    equal(sorted(os.listdir(place)), ["R", "W", "alone"], "names on the way")
+    equal(sorted(os.listdir(place)), ["R", "W", "alone", "here"], "names on the way")
     equal(os.listdir(f"{place}/alone"), ["declared"], "names beside a declared file")
     equal(os.listdir(f"{root}/srv"), ["box"], "names on the way")
     equal(set(os.listdir(f"{root}/dev")),
@@ -191,13 +192,14 @@ def test_nothing_but_what_is_declared(box):
     for pid in (agent, init):
         ours = [line.split() for line in read(f"/proc/{pid}/mountinfo").splitlines()]
         for line in ours:
-            shown, at = line[3], line[4]
-            check(shown != "/" or at in ("/", "/proc", "/dev/pts", "/dev/shm") or at.startswith("/usr/"),
+            shown, at, kind = line[3], line[4], line[line.index("-") + 1]
+            check(at != "/" or kind == "tmpfs", f"/ is a {kind}")
+            check(shown != "/" or at in ("/", "/proc", "/dev/pts", "/dev/shm")
+                  or at.startswith("/usr/"),
                   f"{shown} of a filesystem is mounted at {at}")
             check(at == shown or shown == "/" or line[2].startswith("0:"), f"{shown} at {at}")
-        equal(os.stat(f"/proc/{pid}/root").st_dev, os.stat(root).st_dev, "root")
-        equal(os.stat(f"/proc/{pid}/cwd").st_dev != os.stat("/").st_dev or
-              os.readlink(f"/proc/{pid}/cwd").startswith(box.root), True, "cwd")
+        for directory in ("root", "cwd"):
+            equal(os.stat(f"/proc/{pid}/{directory}").st_dev, os.stat(root).st_dev, directory)
         for fd in os.listdir(f"/proc/{pid}/fd"):
             info = os.stat(f"/proc/{pid}/fd/{fd}")
             check(not stat.S_ISDIR(info.st_mode), f"descriptor {fd} of {pid} is a directory")
@@ -406,6 +408,10 @@ print(os.read(b, 99), os.ttyname(b), os.listdir("/dev/pts"))
         equal(result.out.splitlines(), ["[] ['ptmx']", "EACCES",
                                         "b'typed\\n' /dev/pts/0 ['0', 'ptmx']"], "output")
         violated(result, ("fs.write", "/tmp/other"))
+        # Where one name alone is granted it can be made, as the directory is the run's own.
+        result = box.tries(contained(box, write=["/tmp/mine"], name="one"), [
+            ("write('/tmp/mine')", "ok"), ("os.listdir('/tmp')", "ENOENT")], options=options)
+        violated(result, ("fs.read", "/tmp"))
     check(not os.path.exists("/tmp/mine"), "it was made on the host")
 
 
@@ -501,6 +507,7 @@ def test_failures_to_start(box):
     """What keeps the root from being made ends in 125; nothing has run and nothing is left."""
     pack, marker = contained(box), box.path("W/marker")
     command = ["/bin/sh", "-c", f"echo > {marker}"]
+    clean(box.run(pack, "/bin/true"))
     limit_file = "/proc/sys/fs/mount-max"
     before = read(limit_file), mounts(), sorted(os.listdir("/sys/fs/cgroup"))
 
@@ -520,7 +527,17 @@ def test_failures_to_start(box):
         finally:
             os.close(fd)
 
-    for break_it, reason in ((few_mounts, "cannot show"), (directory, "is a directory")):
+    def changed_root(options):
+        place = box.dir("root")
+        done = subprocess.run(
+            ["unshare", "--mount", "sh", "-c", f"mount --rbind / {place} && exec chroot {place} "
+             'comet "$@"', "comet", "run", *options, pack, "--", *command],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        box.notes.append(str(done))
+        return Result(done.returncode, done.stdout, done.stderr, [])
+
+    for break_it, reason in ((few_mounts, "cannot show"), (directory, "is a directory"),
+                             (changed_root, "not under chroot")):
         result = break_it([])
         equal(result.code, 125, f"exit code: {result.err}")
         check(reason in result.err, result.err)
