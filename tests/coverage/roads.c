@@ -26,7 +26,7 @@
 #include "tests/coverage/place.h"
 #include "tests/coverage/road.h"
 
-#define SECONDS_PER_TRY 20
+#define SECONDS_PER_TRY 60
 #define TABLES_MAX 64
 
 extern const struct roads __start_roads[], __stop_roads[];
