@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* On which roads can an agent be reached from outside on a port of its choice? */
+#include <fcntl.h>
 #include <linux/io_uring.h>
 #include <netinet/udp.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/coverage/net.h"
@@ -15,9 +17,28 @@
 
 static const char *const hosts[] = { "127.0.0.1", "::1" };
 
+/* What wakes who knocks: some fifty that did so all the time would leave nobody else the CPU. */
+static const char *bell(const struct place *place)
+{
+	return road_mine(place, "bell");
+}
+
+static void make_bell(const struct place *place)
+{
+	place_default(place);
+	road_must(mkfifo(bell(place), 0600), "mkfifo");
+	road_must(chown(bell(place), place->uid, place->uid), "chown");
+}
+
+static void ring_bell(const struct place *place)
+{
+	close((int)road_must(open(bell(place), O_WRONLY | O_CLOEXEC), "the bell"));
+}
+
 /*
- * Outside: connects and sends to the port, over and over; an answer is what must not come. It is
- * sent from the next port, since answers by UDP are egress, which the twin is granted to there.
+ * Outside: once awake, connects and sends to the port for a while; an answer is what must not come.
+ * It is sent from the next port, since answers by UDP are egress, which the twin is granted to
+ * there.
  */
 static void knock(const struct place *place)
 {
@@ -33,7 +54,8 @@ static void knock(const struct place *place)
 		road_must(bind(dgrams[i], &here.any, len), "bind");
 	}
 	road_ready(place);
-	for (;;) {
+	road_must(open(bell(place), O_RDONLY | O_CLOEXEC), "the bell");
+	for (int times = 0; times < 200; times++) {
 		for (int i = 0; i < 2; i++) {
 			union net_address to;
 			socklen_t len = net_address(place, hosts[i], &to);
@@ -73,6 +95,7 @@ static int bound(const struct place *place, const char *host, int type, int prot
 	socklen_t len = net_target(place, host, type == SOCK_STREAM ? "tcp" : "udp", &here);
 	int fd = net_socket(here.any.sa_family, type, protocol);
 
+	ring_bell(place);
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (bind(fd, &here.any, len) < 0)
 		return -1;
@@ -176,6 +199,7 @@ static int bind_unspecified(const struct place *place)
 	socklen_t len = net_target(place, "0.0.0.0", "udp", &here);
 	int fd = net_socket(AF_INET, SOCK_DGRAM, 0);
 
+	ring_bell(place);
 	here.any.sa_family = AF_UNSPEC;
 	return bind(fd, &here.any, len) < 0 ? -errno : serve_one(fd);
 }
@@ -187,6 +211,7 @@ static int bind_shared(const struct place *place)
 	socklen_t len = net_target(place, "127.0.0.1", "udp", &here);
 	int fd = net_socket(AF_INET, SOCK_DGRAM, 0);
 
+	ring_bell(place);
 	setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
 	return bind(fd, &here.any, len) < 0 ? -errno : serve_one(fd);
 }
@@ -236,7 +261,10 @@ static int ring_bind(const struct place *place)
 		.addr = (unsigned long)&here,
 		.addr2 = len,
 	};
-	int result = ring(&sqe);
+	int result;
+
+	ring_bell(place);
+	result = ring(&sqe);
 
 	return result < 0 ? result : serve_one(fd);
 }
@@ -252,9 +280,11 @@ static void grant(const struct place *place)
 #define SERVE(words, what, how)                                                                    \
 	.name = (words), .surface = "serve", .op = (what), .try = (how), .hidden = { EACCES }
 #define TCP(words, how)                                                                            \
-	SERVE(words, "listen", how), .outside = knock, .grants = grant, .flags = ROAD_CHANGES
+	SERVE(words, "listen", how), .outside = knock, .prepare = make_bell, .grants = grant,      \
+				     .flags = ROAD_CHANGES
 #define UDP(words, how)                                                                            \
-	SERVE(words, "bind", how), .outside = knock, .grants = grant, .flags = ROAD_CHANGES
+	SERVE(words, "bind", how), .outside = knock, .prepare = make_bell, .grants = grant,        \
+				   .flags = ROAD_CHANGES
 
 static const struct road serve[] = {
 	{ TCP("listen on TCP by IPv4", listen_every) },
@@ -266,13 +296,13 @@ static const struct road serve[] = {
 	{ TCP("listen on MPTCP by IPv6", listen_mptcp_six) },
 	{ TCP("listen on TCP after connect to AF_UNSPEC", listen_after_disconnect) },
 	{ SERVE("listen on TCP without a bind", "listen", listen_unbound_four), .twin = listen_lo,
-	  .outside = knock, .grants = grant },
+	  .outside = knock, .prepare = make_bell, .grants = grant },
 	{ SERVE("listen on TCP by IPv6 without a bind", "listen", listen_unbound_six),
-	  .twin = listen_lo, .outside = knock, .grants = grant },
+	  .twin = listen_lo, .outside = knock, .prepare = make_bell, .grants = grant },
 	{ SERVE("listen on MPTCP without a bind", "listen", listen_unbound_mptcp),
-	  .twin = listen_lo, .outside = knock, .grants = grant },
+	  .twin = listen_lo, .outside = knock, .prepare = make_bell, .grants = grant },
 	{ SERVE("listen on TCP after a bind to port 0", "listen", listen_port_zero),
-	  .twin = listen_lo, .outside = knock, .grants = grant },
+	  .twin = listen_lo, .outside = knock, .prepare = make_bell, .grants = grant },
 	{ UDP("bind UDP to a port by IPv4", bind_every) },
 	{ UDP("bind UDP to a port at 127.0.0.1", bind_lo) },
 	{ UDP("bind UDP to a port by IPv6, and IPv4 with it", bind_every_six) },
@@ -281,7 +311,7 @@ static const struct road serve[] = {
 	{ UDP("bind UDP to a port by AF_UNSPEC", bind_unspecified) },
 	{ UDP("bind UDP to a port with SO_REUSEPORT", bind_shared) },
 	{ SERVE("bind UDP to a port, where port 0 is free", "bind", bind_lo), .twin = bind_free,
-	  .outside = knock },
+	  .outside = knock, .prepare = make_bell },
 	{ TCP("io_uring: listen on TCP in a worker", ring_listen), .since = 0x060b },
 	{ UDP("io_uring: bind UDP to a port in a worker", ring_bind), .since = 0x060b },
 };
