@@ -189,6 +189,13 @@ $(O)/tests/vm/probes/%: tests/vm/probes/%.c
 	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(WARN) -O2 -g -static -MMD -MP -MF $@.d -MT $@ $< \
 		-lpthread -o $@
 
+# What a test plants for another program to load.
+$(O)/tests/vm/probes/%.so: tests/vm/probes/%.so.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(WARN) -O2 -g -shared -fPIC -MMD -MP -MF $@.d -MT $@ $< \
+		-o $@
+
 # All roads in one static program; each table announces itself.
 $(O)/tests/coverage/%.o: tests/coverage/%.c
 	$(call say,CC,$@)

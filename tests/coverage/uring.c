@@ -38,6 +38,9 @@ void uring_do_all(const struct io_uring_sqe *wanted, int *results, unsigned int 
 	memset(none, -1, sizeof(none));
 	/* A table for files that have no descriptor; a kernel without one shows by the answers. */
 	syscall(SYS_io_uring_register, fd, IORING_REGISTER_FILES, none, REQUESTS_MAX);
+	if (wanted[0].personality)
+		road_must(syscall(SYS_io_uring_register, fd, IORING_REGISTER_PERSONALITY, NULL, 0),
+			  "a personality");
 	sent = map(fd, params.sq_off.array + params.sq_entries * sizeof(unsigned int),
 		   IORING_OFF_SQ_RING);
 	done = map(fd, params.cq_off.cqes + params.cq_entries * sizeof(*answers),

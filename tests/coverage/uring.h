@@ -5,7 +5,10 @@
 
 #include <linux/io_uring.h>
 
-/* Its result; the ring is made for it, with these IORING_SETUP_* flags, and closed. */
+/*
+ * Its result; the ring is made for it, with these IORING_SETUP_* flags, and closed. With
+ * personality 1 the caller's credentials are registered as that.
+ */
 int uring_do(const struct io_uring_sqe *request, unsigned int flags);
 /* At most four, one after the other. Each result goes to answers. */
 void uring_do_all(const struct io_uring_sqe *requests, int *answers, unsigned int n,

@@ -6,8 +6,8 @@ import re
 import signal
 import time
 
-from lib import PROBES, check, equal, limit, violated, wait
-from life import end_of, events_of, start, until
+from lib import ATTEMPT, PROBES, PYTHON, check, equal, limit, violated, wait
+from life import end_of, events_of, read, start, until
 
 ACT = f"{PROBES}/act"
 ENDURE = f"{PROBES}/endure"
@@ -78,6 +78,48 @@ def test_event_pids(box):
     equal(violation["ppid"], started["pid"], "the shell's pid")
     check(violation["pid"] > started["pid"], "cat's pid")
     equal(violation["comm"], "cat", "comm")
+
+
+THREADS = """
+import threading
+def tell(who):
+    attempt(read, sys.argv[1] + who)
+    print(who, os.getpid(), threading.get_native_id(), flush=True)
+tell("main")
+thread = threading.Thread(target=tell, args=["thread"])
+thread.start()
+thread.join()
+if os.fork() == 0:
+    tell("child")
+    write(sys.argv[2] + "/told")
+time.sleep(1000)
+"""
+
+
+def test_event_pids_of_threads(box):
+    """Process, thread and parent of an event are those of the host, though the run has other
+    numbers for them."""
+    for who in "main", "thread", "child":
+        box.file(who)
+    process = start(box, box.usual(), PYTHON, "-c", ATTEMPT + THREADS, box.path(""), box.w)
+    wait(box.path("W/told"))
+    until(lambda: len([e for e in events_of(process) if e.get("severity") == "violation"]) == 3,
+          "three events")
+    started, main, thread, child = [e for e in events_of(process) if e.get("severity") != "info"]
+    inner = {}
+    for event in started, main, child:
+        for line in read(f"/proc/{event['pid']}/status").splitlines():
+            if line.startswith("NSpid:"):
+                inner[event["pid"]] = int(line.split()[-1])
+    process.terminate()
+    words = [line.split() for line in process.communicate()[0].splitlines() if " " in line]
+    equal((main["pid"], main["tid"]), (started["pid"], started["pid"]), "the first process")
+    equal((thread["pid"], thread["ppid"]), (main["pid"], main["ppid"]), "the thread's process")
+    check(thread["tid"] not in (main["tid"], child["tid"]), "the thread")
+    equal((child["ppid"], child["tid"]), (main["pid"], child["pid"]), "the child's parent")
+    equal([int(pid) for _, pid, _ in words],
+          [inner[e["pid"]] for e in (main, thread, child)], "the numbers inside")
+    check(inner[main["pid"]] != main["pid"], "the numbers inside are those of the host")
 
 
 def test_events_of_odd_names(box):

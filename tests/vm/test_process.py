@@ -195,12 +195,12 @@ def test_no_new_privileges(box):
         clean(result)
 
 
-@limit(400)
+@limit(900)
 def test_first_calls(box):
     """A program whose very first calls are an undeclared open and connect is refused each time."""
     x = box.listen(address="127.0.0.2", port=4)
     pack = box.usual()
-    for _ in range(40):
+    for _ in range(200):
         result = box.run(pack, f"{PROBES}/first")
         equal(result.out, "ENOENT+ECONNREFUSED\n", "answers")
         violated(result, ("fs.read", "/etc/shadow"), ("egress", f"{x.address}:4/tcp"))

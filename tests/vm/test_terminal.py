@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Does a run behave at a terminal?"""
 import json
+import os
+import re
+import socket
 import time
 
-from lib import check, equal, wait
+from lib import ATTEMPT, PYTHON, check, equal, wait
 from life import read
 from terminal import Terminal
 
@@ -61,3 +64,38 @@ def test_run_as_a_job(box):
     terminal.expect("out> ")
     terminal.type("echo code=$?\n")
     terminal.expect("code=130")
+
+
+ODD = """
+import ctypes
+ctypes.CDLL(None).prctl(15, b"\\x1b[7m\\rcomm", 0, 0, 0)
+for name in sys.argv[1:]:
+    try:
+        read(os.fsencode(name))
+    except OSError:
+        pass
+try:
+    socket.socket(socket.AF_UNIX).connect("\\0\\x1b]0;title\\x07")
+except OSError:
+    pass
+"""
+
+
+def test_names_that_would_steer_the_terminal(box):
+    """Whatever a name, an address or a process is called, what Comet prints of it is plain text."""
+    names = [b"\x1b[2J", b"\x1b]0;title\x07", b"carriage\rreturn", b"back\b\b\b\b", b"bell\x07",
+             b"\xc2\x9b31m", b"\xff\x9b31m", "right to left \u202e".encode()]
+    files = [os.fsencode(box.root) + b"/" + name for name in names]
+    for path in files:
+        with open(path, "wb"):
+            pass
+    box.listen_unix(socket.SOCK_STREAM, "@\x1b]0;title\x07")
+    terminal = Terminal("env", "TERM=dumb", "LANG=C.UTF-8", "comet", "run", box.usual(), "--",
+                        PYTHON, "-c", ATTEMPT + ODD, *files)
+    box.closers.append(terminal.close)
+    seen = terminal.expect("9 violations")
+    box.notes.append(repr(seen))
+    equal(seen.count("denied fs.read"), len(files), "lines about names")
+    equal(seen.count("denied ipc"), 1, "lines about the socket")
+    raw = "[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]|\r(?![\r\n])"
+    equal(re.findall(raw, seen), [], "raw control characters")

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Can a process leave the cgroup that it is held by? */
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/coverage/road.h"
+
+#define CGROUPS "/sys/fs/cgroup"
+
+static const char *elsewhere(const struct place *place, const char *name)
+{
+	return road_path(CGROUPS "/road-%03u-%d/%s", place->number, place->side, name);
+}
+
+/* A cgroup outside whose files the one who tries may write to, as far as file modes go. */
+static void make_cgroup(const struct place *place)
+{
+	static const char *const files[] = { "", "cgroup.procs", "cgroup.threads", "cgroup.kill" };
+
+	place_default(place);
+	if (mkdir(elsewhere(place, ""), 0755) < 0 && errno != EEXIST)
+		road_broken("%s", elsewhere(place, ""));
+	for (unsigned i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		road_must(chown(elsewhere(place, files[i]), place->uid, place->uid), files[i]);
+}
+
+static void grant_cgroup(const struct place *place)
+{
+	road_grant("fs.read %s", elsewhere(place, ""));
+}
+
+static int join(const struct place *place, const char *file, long id)
+{
+	int fd = open(file, O_WRONLY | O_CLOEXEC);
+	int result;
+
+	place_names(place, "%s", file);
+	if (fd < 0)
+		return -errno;
+	result = dprintf(fd, "%ld", id) < 0 ? -errno : 0;
+	close(fd);
+	return result;
+}
+
+static int join_procs(const struct place *place)
+{
+	return join(place, elsewhere(place, "cgroup.procs"), getpid());
+}
+
+static int join_threads(const struct place *place)
+{
+	return join(place, elsewhere(place, "cgroup.threads"), syscall(SYS_gettid));
+}
+
+static int join_root_procs(const struct place *place)
+{
+	return join(place, CGROUPS "/cgroup.procs", getpid());
+}
+
+static int join_root_threads(const struct place *place)
+{
+	return join(place, CGROUPS "/cgroup.threads", 0);
+}
+
+/* By a descriptor that was opened for nothing but its path. */
+static int join_reopened(const struct place *place)
+{
+	const char *file = elsewhere(place, "cgroup.procs");
+	int fd = open(file, O_PATH | O_CLOEXEC), result;
+
+	road_must(fd, file);
+	result = join(place, road_path("/proc/self/fd/%d", fd), 0);
+	place_names(place, "%s", file);
+	return result;
+}
+
+static int read_members(const struct place *place)
+{
+	return road_fd(open(elsewhere(place, "cgroup.procs"), O_RDONLY | O_CLOEXEC));
+}
+
+static int clone_into(int dir)
+{
+	struct clone_args args = {
+		.flags = CLONE_INTO_CGROUP,
+		.exit_signal = SIGCHLD,
+		.cgroup = (__u64)dir,
+	};
+	long pid = syscall(SYS_clone3, &args, sizeof(args));
+
+	if (pid == 0)
+		_exit(0);
+	return pid < 0 ? -errno : road_result(waitpid((pid_t)pid, NULL, 0));
+}
+
+static int clone_elsewhere(const struct place *place)
+{
+	int dir = open(elsewhere(place, ""), O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	road_must(dir, "a cgroup");
+	return clone_into(dir);
+}
+
+static int fork_here(const struct place *place)
+{
+	pid_t pid = fork();
+
+	(void)place;
+	if (pid == 0)
+		_exit(0);
+	return road_result(waitpid(pid, NULL, 0));
+}
+
+static int make_child_cgroup(const struct place *place)
+{
+	place_names(place, "%s", elsewhere(place, "child"));
+	return road_result(mkdir(elsewhere(place, "child"), 0755));
+}
+
+static void grant_child(const struct place *place)
+{
+	road_grant("fs.read %s", elsewhere(place, ""));
+	road_grant("fs.write %s", elsewhere(place, "child"));
+}
+
+static bool child_is_there(const struct place *place)
+{
+	return rmdir(elsewhere(place, "child")) == 0;
+}
+
+static int kill_cgroup(const struct place *place)
+{
+	place_names(place, "%s", elsewhere(place, "cgroup.kill"));
+	return road_fd(open(elsewhere(place, "cgroup.kill"), O_WRONLY | O_CLOEXEC));
+}
+
+#define LEAVE(text, function)                                                                      \
+	.name = text, .surface = "kernel", .op = "cgroup_move", .try = function,                   \
+	.twin = read_members, .hidden = { EACCES }, .prepare = make_cgroup, .grants = grant_cgroup
+
+static const struct road process_cgroup[] = {
+	{ LEAVE("joining another cgroup (cgroup.procs)", join_procs) },
+	{ LEAVE("joining another cgroup (cgroup.threads)", join_threads) },
+	{ LEAVE("joining another cgroup through a descriptor of O_PATH", join_reopened) },
+	/* File modes keep an ordinary user from these two. */
+	{ LEAVE("joining the root cgroup (cgroup.procs)", join_root_procs), .walled = { EACCES } },
+	{ LEAVE("joining the root cgroup (cgroup.threads)", join_root_threads),
+	  .walled = { EACCES } },
+	{ LEAVE("killing another cgroup (cgroup.kill)", kill_cgroup) },
+	{
+		.name = "clone3 into another cgroup",
+		.surface = "kernel",
+		.op = "clone_into_cgroup",
+		.try = clone_elsewhere,
+		.twin = fork_here,
+		.hidden = { EPERM },
+		.prepare = make_cgroup,
+	},
+	{
+		.name = "making a cgroup elsewhere",
+		.surface = "fs.write",
+		.op = "mkdir",
+		.try = make_child_cgroup,
+		.hidden = { ENOENT },
+		.prepare = make_cgroup,
+		.grants = grant_child,
+		.harmed = child_is_there,
+		.flags = ROAD_CHANGES,
+	},
+};
+ROADS(process_cgroup);
