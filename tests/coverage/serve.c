@@ -55,7 +55,7 @@ static void knock(const struct place *place)
 	}
 	road_ready(place);
 	road_must(open(bell(place), O_RDONLY | O_CLOEXEC), "the bell");
-	for (int times = 0; times < 200; times++) {
+	for (int times = 0; times < 100; times++) {
 		for (int i = 0; i < 2; i++) {
 			union net_address to;
 			socklen_t len = net_address(place, hosts[i], &to);
@@ -69,7 +69,7 @@ static void knock(const struct place *place)
 			if (recv(dgrams[i], text, sizeof(text), 0) > 0)
 				place_happened(place);
 		}
-		usleep(20000);
+		usleep(50000);
 	}
 }
 
