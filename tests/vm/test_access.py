@@ -43,11 +43,3 @@ def test_without_a_container(box):
     violated(result, ("fs.write", box.path("R/f")), ("fs.read", box.s), ("fs.write", box.s),
              ("fs.write", box.path("R/lock")), ("fs.write", box.path("lock")))
     check(CANARY not in result.out, "the canary was read")
-
-
-def test_in_a_container(box):
-    """Under isolation container they agree."""
-    paths = [box.path("W/ok"), box.path("R/f"), box.s]
-    result = box.run(box.usual(isolation="container"), PYTHON, "-c", LOCK, *paths)
-    equal(result.out.splitlines(), ["1 1 1 1", "1 1 0 EACCES", "0 ENOENT 0 ENOENT",
-                                    "ok EACCES EACCES", "True"], "answers")

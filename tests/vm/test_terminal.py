@@ -95,7 +95,7 @@ def test_names_that_would_steer_the_terminal(box):
     box.closers.append(terminal.close)
     seen = terminal.expect("9 violations")
     box.notes.append(repr(seen))
-    equal(seen.count("denied fs.read"), len(files), "lines about names")
+    equal(seen.count('denied fs.read "'), len(files), "lines about names")
     equal(seen.count("denied ipc"), 1, "lines about the socket")
     raw = "[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]|\r(?![\r\n])"
     equal(re.findall(raw, seen), [], "raw control characters")
