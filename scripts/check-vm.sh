@@ -55,6 +55,7 @@ in_lane() {
 in_lane "kernel ${!#} with developers tools" "${!#}" tools
 for kernel in "$@"; do
 	in_lane "kernel $kernel" "$kernel" main
+	in_lane "kernel $kernel with faults" "$kernel" faults
 	in_lane "kernel $kernel without the BPF LSM" "$kernel" no-bpf-lsm \
 		--append 'lsm=lockdown,yama,loadpin,safesetid,integrity'
 	in_lane "kernel $kernel with cgroup v1 only" "$kernel" cgroup-v1 --cgroup v1

@@ -3,7 +3,8 @@
 """Which end-to-end tests pass? Runs as root in the VM: run.py [--variant V] [PATTERN...].
 
 Each function test_* of each test_*.py beside this file is one behaviour; PATTERN is a part of
-MODULE.FUNCTION. A test belongs to the variant of the host named by lib.variant (default "main").
+MODULE.FUNCTION. A test belongs to the variants of the host named by lib.variant, or by its module's
+VARIANTS (default "main").
 """
 import argparse
 import importlib
@@ -32,10 +33,11 @@ def tests_of(variant, patterns):
         if not (file.startswith("test_") and file.endswith(".py")):
             continue
         module = importlib.import_module(file[:-3])
+        usual = getattr(module, "VARIANTS", ("main",))
         for name, function in list(vars(module).items()):
             if not name.startswith("test_") or not callable(function):
                 continue
-            if getattr(function, "variants", ("main",)).count(variant) == 0:
+            if getattr(function, "variants", usual).count(variant) == 0:
                 continue
             full = f"{file[5:-3]}.{name[5:]}"
             if not patterns or any(p in full for p in patterns):
@@ -70,8 +72,13 @@ def run_one(full, function):
 def hold_programs():
     """A run that lasts: the later ones adopt its programs, where loading takes seconds here."""
     box = lib.Box("holder")
-    holder = subprocess.Popen(["comet", "run", "--quiet", box.usual(), "--", "/bin/sleep", "7200"],
+    events = box.path("events")
+    holder = subprocess.Popen(["comet", "run", "--quiet", "--events", events, box.usual(), "--",
+                               "/bin/sleep", "7200"],
                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    # What the kernel holds before a test is what it is to hold after it.
+    while holder.poll() is None and not (os.path.exists(events) and os.path.getsize(events)):
+        time.sleep(0.05)
     return holder
 
 
@@ -80,7 +87,8 @@ def main():
     parser.add_argument("--variant", default="main")
     parser.add_argument("patterns", nargs="*")
     arguments = parser.parse_args()
-    holder = hold_programs() if arguments.variant in ("main", "tools") else None
+    held = arguments.variant in ("main", "tools", "faults", "crowd")
+    holder = hold_programs() if held else None
     results = [run_one(*t) for t in tests_of(arguments.variant, arguments.patterns)]
     if holder:
         holder.terminate()

@@ -5,6 +5,7 @@ import json
 from lib import PROBES, check, equal, limit
 from life import end_of
 
+VARIANTS = ("faults",)
 ENDURE = f"{PROBES}/endure"
 TIMES = 6000
 

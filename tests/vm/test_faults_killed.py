@@ -15,6 +15,7 @@ import time
 from lib import FAULTS, PROBES, check, equal, limit
 from life import CGROUPS, held, read, same, until
 
+VARIANTS = ("faults",)
 PRESS = f"{PROBES}/press"
 ROUNDS = 40  # of an agent that is to end by itself
 

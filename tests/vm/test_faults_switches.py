@@ -5,6 +5,8 @@ import socket
 
 from lib import PYTHON, check, equal
 
+VARIANTS = ("faults",)
+
 # The agent tells its capabilities, its place in two namespaces, and what a send answers.
 LOOK = """
 import errno, os, socket, sys
