@@ -274,6 +274,8 @@ class Listener:
         return self.got
 
     def close(self):
+        with contextlib.suppress(OSError):  # wakes the thread, though it says ENOTCONN for UDP
+            self.socket.shutdown(socket.SHUT_RDWR)
         self.socket.close()
 
 
