@@ -17,7 +17,7 @@ ELSEWHERE = {
 
 
 def counts():
-    """[(hooks, operation, instructions)], of the operations that this kernel has."""
+    """[(hooks, operation, instructions, or -1 where this kernel has no such call)]"""
     found = []
     for program in PROGRAMS:
         shutil.rmtree(PLACE, ignore_errors=True)
@@ -47,7 +47,8 @@ def table(before, after):
     counted = set()
     for (hooks, what, plain), (_, _, loaded) in zip(before, after):
         counted |= set(hooks)
-        print(f"  {what:<40}{plain:>8}  {loaded - plain:>+6}  {', '.join(hooks)}", flush=True)
+        figures = f"{plain:>8}  {loaded - plain:>+6}" if plain >= 0 else "   no such call "
+        print(f"  {what:<40}{figures}  {', '.join(hooks)}", flush=True)
     missing = []
     for hook, present in all_hooks().items():
         if hook in ELSEWHERE:

@@ -8,11 +8,16 @@
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/ipc.h>
 #include <sys/klog.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/msg.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -224,6 +229,50 @@ static int look_at_key(void)
 	return (int)syscall(SYS_keyctl, 6, key, NULL, 0);
 }
 
+/* Removed at the end: they would outlive the process. */
+static int queue_id, semaphore, segment;
+
+static void forget_ipc(void)
+{
+	msgctl(queue_id, IPC_RMID, NULL);
+	semctl(semaphore, 0, IPC_RMID);
+	shmctl(segment, IPC_RMID, NULL);
+}
+
+static void make_ipc(void)
+{
+	queue_id = msgget(IPC_PRIVATE, 0600);
+	semaphore = semget(IPC_PRIVATE, 1, 0600);
+	segment = shmget(IPC_PRIVATE, 4096, 0600);
+	atexit(forget_ipc);
+}
+
+static int look_at_queue(void)
+{
+	struct msqid_ds found;
+
+	return msgctl(queue_id, IPC_STAT, &found);
+}
+
+static int look_at_semaphore(void)
+{
+	return semctl(semaphore, 0, GETVAL);
+}
+
+static int stat_semaphore(void)
+{
+	struct semid_ds found;
+
+	return semctl(semaphore, 0, IPC_STAT, &found);
+}
+
+static int look_at_segment(void)
+{
+	struct shmid_ds found;
+
+	return shmctl(segment, IPC_STAT, &found);
+}
+
 static int ring, personality;
 static struct io_uring_params ring_params;
 static struct io_uring_sqe *orders;
@@ -285,8 +334,8 @@ static const struct operation operations[] = {
 	{ "sb_mount", "mount, remount of flags", 1000, remount_flags, 0, make_mount },
 	{ "sb_mount,sb_remount", "mount, remount", 500, remount_all, 0, NULL },
 	{ "sb_mount,sb_umount", "bind mount + umount", 200, bind_umount, 0, NULL },
-	{ "sb_pivotroot", "pivot_root", 1000, change_roots, EBUSY, NULL },
-	{ "move_mount", "move_mount", 1000, move_nothing, EINVAL, NULL },
+	{ "sb_pivotroot", "pivot_root", 1000, change_roots, ANY_ERROR, NULL },
+	{ "move_mount", "move_mount", 1000, move_nothing, ANY_ERROR, NULL },
 	{ "settime", "settimeofday of the time zone", 2000, keep_zone, 0, NULL },
 	{ "capable", "sethostname without a name", 5000, ask_capability, EINVAL, NULL },
 	{ "bpf", "bpf, unknown command", 5000, ask_bpf, EINVAL, NULL },
@@ -294,6 +343,10 @@ static const struct operation operations[] = {
 	{ "syslog", "syslog, size of the buffer", 5000, ask_log, 0, NULL },
 	{ "key_alloc,key_permission", "add_key", 50, make_key, 0, NULL },
 	{ "key_permission", "keyctl describe", 5000, look_at_key, 0, NULL },
+	{ "ipc_permission", "semctl GETVAL", 5000, look_at_semaphore, 0, make_ipc },
+	{ "ipc_permission,sem_semctl", "semctl IPC_STAT", 5000, stat_semaphore, 0, NULL },
+	{ "ipc_permission,msg_queue_msgctl", "msgctl IPC_STAT", 5000, look_at_queue, 0, NULL },
+	{ "ipc_permission,shm_shmctl", "shmctl IPC_STAT", 5000, look_at_segment, 0, NULL },
 	{ "uring_override_creds", "io_uring nop, registered credentials", 2000, ring_once, 0,
 	  make_ring },
 	{ "cgroup_mkdir,cgroup_rmdir", "mkdir + rmdir of a cgroup", 100, cgroup_once, 0, NULL },
