@@ -161,19 +161,8 @@ static bool is_on_the_way(const struct comet_policy *policy, const char *path)
 	return false;
 }
 
-static int note_refused_read(const struct question *q, struct comet_answer *answer)
+static int note_read_errno(const struct question *q, struct comet_answer *answer)
 {
-	int r = 0;
-
-	if (find_by_text(q->policy, COMET_FS_WRITE, q->path))
-		r = comet_answer_add_note(
-			answer, "It can be written and stat'ed; writing does not imply reading.");
-	else if (is_on_the_way(q->policy, q->path))
-		r = comet_answer_add_note(
-			answer,
-			"It can be stat'ed and walked through on the way to what is granted below it, not listed.");
-	if (r < 0)
-		return r;
 	answer->mark = find_mark(q->policy, q->real ? q->real : q->path);
 	if (answer->mark == COMET_FS_CANARY)
 		return comet_answer_add_note(
@@ -185,12 +174,39 @@ static int note_refused_read(const struct question *q, struct comet_answer *answ
 	return comet_answer_add_note(answer, "It answers ENOENT, and to try is a violation.");
 }
 
+static int note_refused_read(const struct question *q, struct comet_answer *answer)
+{
+	int r = 0;
+
+	if (find_by_text(q->policy, COMET_FS_WRITE, q->path))
+		r = comet_answer_add_note(
+			answer, "It can be written and stat'ed; writing does not imply reading.");
+	else if (is_on_the_way(q->policy, q->path))
+		r = comet_answer_add_note(
+			answer,
+			"It can be stat'ed and walked through on the way to what is granted below it, not listed.");
+	return r < 0 ? r : note_read_errno(q, answer);
+}
+
 static int note_refused_write(const struct question *q, struct comet_answer *answer)
 {
 	bool readable = find_by_text(q->policy, COMET_FS_READ, q->path);
 
 	return comet_answer_add_note(answer, "It answers %s, and to try is a violation.",
 				     readable ? "EACCES" : "ENOENT");
+}
+
+/* Its directory is granted, but that opens no device. */
+static int note_device(const struct question *q, struct comet_answer *answer)
+{
+	int r = comet_answer_add_note(
+		answer,
+		"It is a device node, which only an entry that names the node itself opens.");
+
+	if (r < 0)
+		return r;
+	return q->access == COMET_FS_READ ? note_read_errno(q, answer)
+					  : note_refused_write(q, answer);
 }
 
 /* How text and object led to the verdict, where they differ. */
@@ -230,12 +246,8 @@ static int decide(const struct question *q, struct comet_answer *answer)
 	}
 	if (r == 0 && object && is_device(q->real)) {
 		r = names_device(q->policy, q->real);
-		if (r == 0) {
-			object = NULL;
-			r = comet_answer_add_note(
-				answer,
-				"It is a device node, which only an entry that names the node itself opens.");
-		}
+		if (r == 0)
+			return note_device(q, answer);
 	}
 	if (r < 0)
 		return r;

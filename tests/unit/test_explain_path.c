@@ -143,7 +143,7 @@ static void grant(struct comet_policy *made, const char *path, unsigned int line
 {
 	const struct comet_path_rule rule = {
 		.path = (char *)path,
-		.access = COMET_FS_READ,
+		.access = COMET_FS_READ | COMET_FS_WRITE,
 		.location = AT(line),
 	};
 
@@ -161,9 +161,14 @@ static void a_device_is_opened_by_its_own_entry_alone(void **state)
 	grant(policy, "/dev", 50);
 	assert_allowed("fs.read", "/dev/no-such-file", 50);
 	assert_refused("fs.read", "/dev/null");
-	assert_note("fs.read", "/dev/null", "only an entry that names the node itself");
+	assert_refused("fs.write", "/dev/null");
+	assert_note("fs.read", "/dev/null",
+		    "only an entry that names the node itself opens. It answers ENOENT, and");
+	assert_note("fs.write", "/dev/null",
+		    "only an entry that names the node itself opens. It answers EACCES, and");
 	grant(policy, "/dev/null", 51);
 	assert_allowed("fs.read", "/dev/null", 51);
+	assert_allowed("fs.write", "/dev/null", 51);
 	comet_policy_free(policy);
 	policy = kept;
 }
