@@ -105,8 +105,9 @@ enum comet_op {
  * be led elsewhere by it.
  */
 #define COMET_FS_PLANT (1U << 8)
-#define COMET_FS_DEVICE (1U << 9) /* open a device node: only for rules that name the node itself  \
-				   */
+#define COMET_FS_DEVICE                                                                            \
+	(1U << 9) /* open a device node: only for rules that name the node itself                  \
+		   */
 
 /* comet_layers: which policies hold the tasks of one cgroup. Key: cgroup id (kernfs node id). */
 struct comet_layers {
