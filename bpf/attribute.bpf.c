@@ -41,6 +41,8 @@ int comet_inode_setattr(__u64 *ctx)
 	__u64 dentry = 0;
 	__u64 attr = 0;
 
+	if (!comet_layers_current())
+		return 0;
 	if (bpf_get_func_arg(ctx, n - 1, &attr) || bpf_get_func_arg(ctx, n - 2, &dentry))
 		return -EPERM;
 	change = (struct iattr *)attr;

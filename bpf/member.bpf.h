@@ -55,13 +55,16 @@ static __always_inline struct comet_layers *comet_layers_current(void)
 	return comet_layers_of(task->cgroups->dfl_cgrp);
 }
 
-/* Is somebody with the layers `theirs` held by at least what holds `own`? NULL: by nothing. */
+/*
+ * Is somebody with the layers `theirs` held by at least what holds `own`? NULL: by nothing. Nobody
+ * is where own has no layer: that is the entry that refuses everything, COMET_CGROUP_UNKNOWN.
+ */
 static __always_inline bool comet_held_alike(const struct comet_layers *own,
 					     const struct comet_layers *theirs)
 {
 	__u32 i;
 
-	if (!theirs || theirs->n < own->n)
+	if (!own->n || !theirs || theirs->n < own->n)
 		return false;
 	for (i = 0; i < COMET_LAYERS_MAX; i++) {
 		if (i < own->n && own->policy[i] != theirs->policy[i])

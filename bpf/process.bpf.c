@@ -91,8 +91,12 @@ static __always_inline int comet_ask_sysv(void)
 {
 	struct comet_layers *layers = comet_layers_current();
 	struct task_struct *task = bpf_get_current_task_btf();
+	__u32 ns;
 
-	if (!layers || BPF_CORE_READ(task, nsproxy, ipc_ns, ns.inum) != COMET_HOST_IPC_NS)
+	if (!layers)
+		return 0;
+	ns = BPF_CORE_READ(task, nsproxy, ipc_ns, ns.inum);
+	if (ns && ns != COMET_HOST_IPC_NS) /* 0: could not be read */
 		return 0;
 	return comet_verdict(
 		comet_refuse_value(layers, COMET_SURFACE_IPC, COMET_OP_SYSV_IPC, EPERM, 0));
