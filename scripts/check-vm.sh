@@ -53,6 +53,8 @@ in_lane() {
 
 # Installers and the like take minutes each: on one kernel.
 in_lane "kernel ${!#} with developers tools" "${!#}" tools
+# 300 runs at once have a ring buffer of 1 MiB each.
+in_lane "kernel ${!#} with many runs" "${!#}" crowd --memory 3072
 for kernel in "$@"; do
 	in_lane "kernel $kernel" "$kernel" main
 	in_lane "kernel $kernel with faults" "$kernel" faults

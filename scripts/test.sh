@@ -9,7 +9,8 @@ cd "$(dirname "$0")/.." || exit
 passed=0
 failed=0
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+failures=$(mktemp)
+trap 'rm -f "$log" "$failures"' EXIT
 
 # step NAME COMMAND...: runs it, shows its output, adds its closing line.
 step() {
@@ -28,11 +29,17 @@ step() {
 	((status == 0 || bad > 0)) || bad=1
 	passed=$((passed + good))
 	failed=$((failed + bad))
+	# Where a log is cut, its end is kept: what failed, and why, stands there once more.
+	((bad == 0)) || {
+		printf -- '-- %s\n' "$name"
+		grep -aE '^(== |not ok |open |no result |  [|>] )|FAIL|error:' "$log" | tail -n 120
+	} >>"$failures"
 	return "$status"
 }
 
 finish() {
 	echo
+	cat "$failures"
 	echo "$passed passed, $failed failed"
 	((failed == 0 && passed > 0))
 	exit
