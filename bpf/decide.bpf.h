@@ -6,6 +6,7 @@
 #ifndef COMET_DECIDE_BPF_H
 #define COMET_DECIDE_BPF_H
 
+#include "bpf/kernel_fs.h"
 #include "bpf/member.bpf.h"
 #include "bpf/report.bpf.h"
 #include "bpf/walk.bpf.h"
@@ -65,7 +66,7 @@ static __always_inline __u8 comet_file_surface(const struct comet_request *reque
 		return COMET_SURFACE_EXEC;
 	if (request->need & ~granted & COMET_FS_ANY_WRITE)
 		return COMET_SURFACE_FS_WRITE;
-	if ((request->need & ~granted & COMET_FS_DEVICE) && (request->need & COMET_FS_WRITE))
+	if ((request->need & ~granted & COMET_FS_DEVICE) && (request->need & COMET_FS_ANY_WRITE))
 		return COMET_SURFACE_FS_WRITE;
 	return COMET_SURFACE_FS_READ;
 }
@@ -82,6 +83,46 @@ static __always_inline int comet_file_errno(const struct comet_request *request,
 	if (surface != COMET_SURFACE_FS_READ && (granted & COMET_FS_READ))
 		return EACCES;
 	return ENOENT;
+}
+
+/* procfs: is this a file of a process that is held by at least the same layers? */
+static __always_inline bool comet_is_own_proc(const struct comet_layers *own, struct inode *inode)
+{
+	struct proc_inode *entry = container_of(inode, struct proc_inode, vfs_inode);
+	struct pid *pid = BPF_CORE_READ(entry, pid);
+	struct hlist_node *first = pid ? BPF_CORE_READ(pid, tasks[0].first) : NULL;
+	struct task_struct *task;
+	__u64 id;
+
+	if (!first)
+		return false;
+	task = container_of(first, struct task_struct, pid_links[0]);
+	id = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
+	return comet_held_alike(own, bpf_map_lookup_elem(&comet_layers, &id));
+}
+
+/*
+ * What a change of `inode`, or of names in `dir`, needs beside the right to write there. On the
+ * kernel's own filesystems it acts on the whole host, as a device node does, and so needs the entry
+ * that names the file itself; but for the run's own processes, and the cgroups it made. On
+ * cgroupfs a directory's inode number is the cgroup's id.
+ */
+static __always_inline __u32 comet_acting(const struct comet_layers *own, struct dentry *dir,
+					  struct inode *inode)
+{
+	unsigned long magic = dir->d_sb->s_magic;
+	bool inside = false;
+
+	if (!comet_is_kernel_fs(magic))
+		return 0;
+	if (magic == CGROUP2_SUPER_MAGIC) {
+		__u64 id = dir->d_inode->i_ino;
+
+		inside = comet_held_alike(own, bpf_map_lookup_elem(&comet_layers, &id));
+	} else if (magic == PROC_SUPER_MAGIC && inode) {
+		inside = comet_is_own_proc(own, inode);
+	}
+	return inside ? 0 : COMET_FS_DEVICE;
 }
 
 #define COMET_NEAR_STEPS 12

@@ -56,6 +56,8 @@ int BPF_PROG(comet_file_receive, struct file *file, int ret)
 		request.need = COMET_FS_READ | COMET_FS_WRITE;
 	if (type == S_IFCHR || type == S_IFBLK)
 		request.need |= COMET_FS_DEVICE;
+	if (request.need & COMET_FS_WRITE)
+		request.need |= comet_acting(layers, file->f_path.dentry->d_parent, file->f_inode);
 	return comet_verdict(comet_decide_file(layers, &request));
 }
 

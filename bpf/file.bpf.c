@@ -22,6 +22,7 @@ static __always_inline int comet_ask_path(const struct path *path, __u32 need, _
 	if (!layers)
 		return 0;
 	comet_request_path(&request, path);
+	request.need |= comet_acting(layers, path->dentry->d_parent, path->dentry->d_inode);
 	return comet_verdict(comet_decide_file(layers, &request));
 }
 
@@ -36,6 +37,7 @@ static __always_inline int comet_ask_entry(const struct path *dir, struct dentry
 		return 0;
 	comet_request_path(&request, dir);
 	request.dentry = comet_address_of(dentry);
+	request.need |= comet_acting(layers, dir->dentry, NULL);
 	return comet_verdict(comet_decide_file(layers, &request));
 }
 
@@ -105,6 +107,8 @@ int BPF_PROG(comet_file_open, struct file *file, int ret)
 	mode = file->f_inode->i_mode;
 	if ((mode & S_IFMT) == S_IFCHR || (mode & S_IFMT) == S_IFBLK)
 		request.need |= COMET_FS_DEVICE;
+	if (request.need & COMET_FS_WRITE)
+		request.need |= comet_acting(layers, file->f_path.dentry->d_parent, file->f_inode);
 	if ((request.need & COMET_FS_WRITE) && comet_is_setid(mode))
 		return comet_forbid(layers, &request, COMET_OP_SETID, EPERM, false);
 	if (comet_near_grants(layers, file->f_path.mnt, file->f_path.dentry, request.need))
@@ -174,6 +178,7 @@ int BPF_PROG(comet_path_mknod, const struct path *dir, struct dentry *dentry, um
 		request.op = COMET_OP_CREATE;
 		request.create = 1;
 	}
+	request.need |= comet_acting(layers, dir->dentry, NULL);
 	return comet_verdict(comet_decide_file(layers, &request));
 }
 
@@ -224,6 +229,7 @@ static __always_inline int comet_ask_move(const struct path *dir, struct dentry 
 	new.mount = old.mount;
 	old.dentry = comet_address_of(from);
 	new.dentry = comet_address_of(to);
+	new.need |= comet_acting(layers, dir->dentry, NULL);
 	return comet_verdict(comet_decide_move(layers, &old, &new));
 }
 
@@ -262,6 +268,7 @@ int BPF_PROG(comet_path_chmod, const struct path *path, umode_t mode, int ret)
 	comet_request_path(&request, path);
 	if (comet_is_setid((path->dentry->d_inode->i_mode & S_IFMT) | (mode & ~S_IFMT)))
 		return comet_forbid(layers, &request, COMET_OP_SETID, EPERM, false);
+	request.need |= comet_acting(layers, path->dentry->d_parent, path->dentry->d_inode);
 	return comet_verdict(comet_decide_file(layers, &request));
 }
 

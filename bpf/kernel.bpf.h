@@ -71,6 +71,7 @@
 #define F2FS_SUPER_MAGIC 0xF2F52010
 #define FUSE_SUPER_MAGIC 0x65735546
 #define HUGETLBFS_MAGIC 0x958458f6
+#define MQUEUE_MAGIC 0x19800202
 #define OVERLAYFS_SUPER_MAGIC 0x794c7630
 #define PID_FS_MAGIC 0x50494446
 #define PIPEFS_MAGIC 0x50495045
@@ -80,6 +81,9 @@
 #define SQUASHFS_MAGIC 0x73717368
 #define TMPFS_MAGIC 0x01021994
 #define XFS_SUPER_MAGIC 0x58465342
+
+/* include/linux/proc_ns.h: PROC_IPC_INIT_INO, the same on every host */
+#define COMET_HOST_IPC_NS 0xEFFFFFFFU
 
 #define IS_ERR_VALUE(x) ((unsigned long)(x) >= (unsigned long)-4095)
 

@@ -86,6 +86,15 @@ static __always_inline bool comet_kernel_acts(void)
 	return task->cred != task->real_cred && !(task->flags & PF_IO_WORKER);
 }
 
+/* Is the caller in an IPC namespace of the run's own? What cannot be read is the host's. */
+static __always_inline bool comet_own_ipc(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u32 ns = BPF_CORE_READ(task, nsproxy, ipc_ns, ns.inum);
+
+	return ns && ns != COMET_HOST_IPC_NS;
+}
+
 /* Since 6.8 the verifier wants to see the range of what an int hook returns. */
 static __always_inline int comet_verdict(int error)
 {

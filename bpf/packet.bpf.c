@@ -10,6 +10,7 @@
  * TCP is held by its SYN: without one there is no connection but an accepted one.
  */
 #include "bpf/address.bpf.h"
+#include "bpf/member.bpf.h"
 
 #define PASS 1
 #define DROP 0
@@ -71,6 +72,26 @@ static __always_inline int comet_drop(__u32 policy, __u16 protocol)
 	return DROP;
 }
 
+/* The nearest entry above a cgroup that found no room for its own, as comet_layers_by_ancestor().
+ */
+static __noinline struct comet_layers *comet_packet_ancestor(struct __sk_buff *skb)
+{
+	struct comet_layers *nearest = NULL;
+	int level;
+
+	for (level = 1; level < COMET_ANCESTORS_MAX; level++) {
+		__u64 id = bpf_skb_ancestor_cgroup_id(skb, level);
+		struct comet_layers *layers;
+
+		if (!id)
+			return nearest;
+		layers = bpf_map_lookup_elem(&comet_layers, &id);
+		if (layers)
+			nearest = layers;
+	}
+	return NULL;
+}
+
 SEC("cgroup_skb/egress")
 int comet_packet_egress(struct __sk_buff *skb)
 {
@@ -82,6 +103,8 @@ int comet_packet_egress(struct __sk_buff *skb)
 	__be16 port = 0;
 	__u32 layer;
 
+	if (!layers && comet_insert_failed)
+		layers = comet_packet_ancestor(skb);
 	if (!layers || !layers->n)
 		return DROP;
 	if (!comet_packet_addr(skb, &addr, &transport_at))

@@ -4,10 +4,10 @@
  * governed process may trace, signal, starve or hurry. Inside is: held by at least the same layers.
  *
  * Objects of System V IPC have no owner that could be told inside from outside: those of the
- * host's own IPC namespace are closed, a run has a namespace of its own.
+ * host's own IPC namespace are closed, a run has a namespace of its own. So are POSIX message
+ * queues; all calls but mq_unlink(2) come by the hooks on files.
  */
-#include "bpf/member.bpf.h"
-#include "bpf/report.bpf.h"
+#include "bpf/decide.bpf.h"
 
 static __noinline int comet_ask_task(struct task_struct *task, __u8 op, __u64 value)
 {
@@ -84,19 +84,11 @@ int BPF_PROG(comet_task_setrlimit, struct task_struct *task, unsigned int resour
 	return ret ? ret : comet_ask_task(task, COMET_OP_RLIMIT, task->tgid);
 }
 
-/* Its number is fixed: PROC_IPC_INIT_INO, include/linux/proc_ns.h. */
-#define COMET_HOST_IPC_NS 0xEFFFFFFFU
-
 static __always_inline int comet_ask_sysv(void)
 {
 	struct comet_layers *layers = comet_layers_current();
-	struct task_struct *task = bpf_get_current_task_btf();
-	__u32 ns;
 
-	if (!layers)
-		return 0;
-	ns = BPF_CORE_READ(task, nsproxy, ipc_ns, ns.inum);
-	if (ns && ns != COMET_HOST_IPC_NS) /* 0: could not be read */
+	if (!layers || comet_own_ipc())
 		return 0;
 	return comet_verdict(
 		comet_refuse_value(layers, COMET_SURFACE_IPC, COMET_OP_SYSV_IPC, EPERM, 0));
@@ -126,4 +118,21 @@ SEC("lsm/shm_shmctl")
 int BPF_PROG(comet_shm_shmctl, struct kern_ipc_perm *object, int command, int ret)
 {
 	return ret ? ret : comet_ask_sysv();
+}
+
+SEC("lsm/inode_unlink")
+int BPF_PROG(comet_inode_unlink, struct inode *dir, struct dentry *dentry, int ret)
+{
+	struct comet_layers *layers;
+	struct comet_request request = { .need = COMET_FS_CHANGE, .op = COMET_OP_UNLINK };
+
+	if (ret)
+		return ret;
+	if (dentry->d_sb->s_magic != MQUEUE_MAGIC)
+		return 0;
+	layers = comet_layers_current();
+	if (!layers || comet_is_own_queue(dentry->d_sb))
+		return 0;
+	comet_request_dentry(layers, &request, comet_address_of(dentry));
+	return comet_verdict(comet_decide_file(layers, &request));
 }

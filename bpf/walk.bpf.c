@@ -254,12 +254,12 @@ static long comet_walk_step(__u32 index, struct comet_walk *walk)
  * files that overlayfs opens in the caller's name after the overlay's own file was judged. The
  * kernel makes these mounts, a user cannot.
  */
-static __always_inline bool comet_private_mount(struct comet_walk *walk, struct super_block *sb)
+static __noinline bool comet_private_mount(struct comet_walk *walk, struct super_block *sb)
 {
 	struct mount *mount = container_of((struct vfsmount *)walk->mount, struct mount, mnt);
 
 	return walk->mount && IS_ERR_VALUE(BPF_CORE_READ(mount, mnt_ns)) &&
-	       comet_private_magic(BPF_CORE_READ(sb, s_magic));
+	       (comet_private_magic(BPF_CORE_READ(sb, s_magic)) || comet_is_own_queue(sb));
 }
 
 __u32 comet_rights(__u64 dentry, __u64 mount, __u32 policy, __u32 need)

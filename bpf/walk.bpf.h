@@ -6,7 +6,7 @@
 #ifndef COMET_WALK_BPF_H
 #define COMET_WALK_BPF_H
 
-#include "bpf/maps.bpf.h"
+#include "bpf/member.bpf.h"
 
 #define COMET_FS_MARKS (COMET_FS_QUIET | COMET_FS_CANARY)
 
@@ -53,6 +53,15 @@ static __always_inline bool comet_private_magic(unsigned long magic)
 	default:
 		return false;
 	}
+}
+
+/* POSIX message queues, where they are those of the run's own IPC namespace. */
+static __always_inline bool comet_is_own_queue(struct super_block *sb)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	return BPF_CORE_READ(sb, s_magic) == MQUEUE_MAGIC && comet_own_ipc() &&
+	       BPF_CORE_READ(sb, s_fs_info) == (void *)BPF_CORE_READ(task, nsproxy, ipc_ns);
 }
 
 #define COMET_WALK_STEPS 4096 /* more than PATH_MAX / 2 components; past it: refused */

@@ -28,7 +28,7 @@ bool comet_prefix_contains(const struct comet_prefix *outer, const struct comet_
 	unsigned int rest = outer->bits % 8;
 	uint8_t mask;
 
-	if (outer->bits > inner->bits)
+	if (outer->bits > inner->bits || (outer->zone[0] && strcmp(outer->zone, inner->zone) != 0))
 		return false;
 	if (memcmp(outer->addr, inner->addr, bytes) != 0)
 		return false;
@@ -77,7 +77,9 @@ const char *comet_prefix_format(const struct comet_prefix *prefix,
 	inet_ntop(ipv4 ? AF_INET : AF_INET6, ipv4 ? prefix->addr + 12 : prefix->addr, buffer,
 		  INET6_ADDRSTRLEN);
 	len = strlen(buffer);
-	if (bits != all)
+	if (prefix->zone[0])
+		snprintf(buffer + len, COMET_PREFIX_STRLEN - len, "%%%s", prefix->zone);
+	else if (bits != all)
 		snprintf(buffer + len, COMET_PREFIX_STRLEN - len, "/%u", bits);
 	return buffer;
 }
@@ -125,7 +127,7 @@ static int refuse_literal(const char *host, struct comet_error *error)
 	if (strchr(text, '%'))
 		return comet_error_set(
 			error, EINVAL,
-			"an address with a zone (\"%s\") cannot be held to that interface; write it without the zone",
+			"\"%s\": a zone is the name of an interface behind one address of fe80::/10, as fe80::1%%eth0",
 			text);
 	if (strpbrk(text, "[]"))
 		return comet_error_set(
@@ -154,11 +156,25 @@ static int refuse_host_bits(const char *text, const struct comet_prefix *network
 		text, comet_prefix_format(network, buffer), host);
 }
 
+/* Reads what follows the percent sign. False: no name that an interface can have. */
+static bool parse_zone(const char *text, struct comet_prefix *prefix)
+{
+	static const struct comet_prefix link_local = { .addr = { 0xfe, 0x80 }, .bits = 10 };
+	size_t len = strlen(text);
+
+	if (!comet_prefix_contains(&link_local, prefix))
+		return false;
+	if (len == 0 || len >= sizeof(prefix->zone) || strpbrk(text, "/: \t\n\v\f\r"))
+		return false;
+	memcpy(prefix->zone, text, len + 1);
+	return true;
+}
+
 int comet_address_parse(const char *text, struct comet_prefix *prefix, struct comet_error *error)
 {
 	struct comet_prefix result = mapped;
 	char host[INET6_ADDRSTRLEN];
-	size_t len = strcspn(text, "/");
+	size_t len = strcspn(text, "/%");
 	int offset = IPV4_OFFSET;
 	int bits;
 
@@ -181,6 +197,8 @@ int comet_address_parse(const char *text, struct comet_prefix *prefix, struct co
 				host, ADDRESS_BITS - offset);
 	}
 	result.bits = (uint8_t)(bits + offset);
+	if (text[len] == '%' && !parse_zone(text + len + 1, &result))
+		return refuse_literal(text, error);
 	if (clear_host_bits(&result))
 		return refuse_host_bits(text, &result, host, error);
 	*prefix = result;

@@ -11,18 +11,22 @@
 #include "manifest/policy.h"
 
 /* Longest text of comet_prefix_format(), with the terminating NUL. */
-#define COMET_PREFIX_STRLEN 52
+#define COMET_PREFIX_STRLEN 68
 
-/* IPv4 stands as ::ffff:a.b.c.d, its prefix length plus 96. Bits after the prefix are 0. */
+/*
+ * IPv4 stands as ::ffff:a.b.c.d, its prefix length plus 96. Bits after the prefix are 0. zone: the
+ * interface behind which one link-local address is meant (RFC 4007); empty: any.
+ */
 struct comet_prefix {
 	uint8_t addr[16];
 	uint8_t bits;
+	char zone[COMET_ZONE_SIZE];
 };
 
 /* An IPv4 address or range, in the form of comet_prefix. */
 bool comet_prefix_is_ipv4(const struct comet_prefix *prefix);
 
-/* Are all addresses of inner in outer, bit by bit? */
+/* Are all addresses of inner in outer, bit by bit, and behind its interface? */
 bool comet_prefix_contains(const struct comet_prefix *outer, const struct comet_prefix *inner);
 
 /*
@@ -36,7 +40,8 @@ bool comet_address_is_literal(const char *text);
 
 /*
  * Reads an IPv4 or IPv6 address (without brackets) or CIDR. -EINVAL with a sentence when it is
- * none, when bits are set after the prefix (the corrected form is shown), or when it has a zone.
+ * none, when bits are set after the prefix (the corrected form is shown), or when it has a zone
+ * and is no single address of fe80::/10.
  */
 int comet_address_parse(const char *text, struct comet_prefix *prefix, struct comet_error *error);
 

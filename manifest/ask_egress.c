@@ -51,13 +51,13 @@ static int note_refused(struct comet_answer *answer)
 }
 
 static int ask_address(const struct comet_policy *policy, uint8_t transport, unsigned int port,
-		       const uint8_t addr[static 16], struct comet_answer *answer)
+		       const struct comet_prefix *address, struct comet_answer *answer)
 {
-	const struct comet_special *special = comet_special_find(addr);
+	const struct comet_special *special = comet_special_find(address->addr);
 	const struct comet_net_rule *rule;
 	int r;
 
-	rule = comet_policy_net_lookup(policy, transport, (uint16_t)port, addr);
+	rule = comet_policy_net_lookup(policy, transport, (uint16_t)port, address);
 	if (rule && rule->verdict == COMET_NET_ALLOW) {
 		answer->allowed = true;
 		return match(answer, rule);
@@ -139,13 +139,16 @@ static int note_pattern(const struct comet_net_rule *rule, struct comet_answer *
 static int ask_name(const struct comet_policy *policy, uint8_t transport,
 		    const struct comet_target *target, struct comet_answer *answer)
 {
-	static const uint8_t loopback[16] = { [10] = 0xff, 0xff, 127, 0, 0, 1 };
+	static const struct comet_prefix loopback = {
+		.addr = { [10] = 0xff, 0xff, 127, 0, 0, 1 },
+		.bits = 128,
+	};
 	const struct comet_net_rule *rule =
 		find_name(policy, transport, target->port, target->host);
 	int r;
 
 	if (rule && rule->kind == COMET_HOST_ANY && is_localhost(target->host))
-		return ask_address(policy, transport, target->port, loopback, answer);
+		return ask_address(policy, transport, target->port, &loopback, answer);
 	if (rule && rule->kind == COMET_HOST_SUFFIX)
 		return note_pattern(rule, answer);
 	if (rule) {
@@ -187,6 +190,6 @@ int comet_ask_egress(const struct comet_policy *policy, const char *text,
 		return -ENOMEM;
 	}
 	if (kind == COMET_HOST_LITERAL)
-		return ask_address(policy, transport, target.port, prefix.addr, answer);
+		return ask_address(policy, transport, target.port, &prefix, answer);
 	return ask_name(policy, transport, &target, answer);
 }

@@ -75,6 +75,7 @@ static void normalise_host(const char *host, size_t size, char *normal, const ch
 {
 	struct comet_prefix prefix;
 	enum comet_host kind;
+	bool zone = false; /* an interface's name: its case counts */
 
 	*reason = NULL;
 	if (size > HOST_MAX + 1) {
@@ -91,7 +92,8 @@ static void normalise_host(const char *host, size_t size, char *normal, const ch
 				"write an international name in its ASCII form, which starts with xn--";
 			return;
 		}
-		normal[i] = (char)tolower((unsigned char)host[i]);
+		normal[i] = zone ? host[i] : (char)tolower((unsigned char)host[i]);
+		zone |= host[i] == '%';
 	}
 	if (size > 1 && normal[size - 1] == '.' && normal[size - 2] != '.')
 		size--;

@@ -41,6 +41,8 @@ static int compare_nets(const void *left, const void *right)
 		r = compare_numbers(a->bits, b->bits);
 	if (r == 0)
 		r = memcmp(a->addr, b->addr, sizeof(a->addr));
+	if (r == 0)
+		r = strcmp(a->zone, b->zone);
 	/* Two spellings of one address are one rule. */
 	return r || !named ? r : strcmp(a->host, b->host);
 }

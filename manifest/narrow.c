@@ -18,6 +18,7 @@ static struct comet_prefix prefix_of(const struct comet_net_rule *rule)
 	struct comet_prefix prefix = { .bits = rule->bits };
 
 	memcpy(prefix.addr, rule->addr, sizeof(prefix.addr));
+	memcpy(prefix.zone, rule->zone, sizeof(prefix.zone));
 	return prefix;
 }
 

@@ -171,6 +171,7 @@ static int add_egress(struct comet_policy *policy, const struct comet_egress *eg
 		return comet_error_locate(error, r, &egress->location);
 	memcpy(rule.addr, prefix.addr, sizeof(rule.addr));
 	rule.bits = prefix.bits;
+	memcpy(rule.zone, prefix.zone, sizeof(rule.zone));
 	for (size_t i = 0; i < N_TRANSPORTS; i++) {
 		if (transport != 0 && transport != transports[i])
 			continue;

@@ -42,17 +42,23 @@ enum comet_host {
 	_COMET_HOST_MAX,
 };
 
+/* The name of a network interface, with its NUL: IFNAMSIZ. */
+#define COMET_ZONE_SIZE 16
+
 struct comet_net_rule {
 	char *host; /* as written */
 	enum comet_host kind;
-	uint8_t addr[16];  /* LITERAL, ANY: IPv4 as ::ffff:a.b.c.d */
-	uint8_t bits;      /* LITERAL, ANY: prefix length in that 128-bit form */
-	uint8_t transport; /* IPPROTO_TCP, IPPROTO_UDP */
-	uint16_t port;     /* host byte order; 0 = every port */
-	uint32_t verdict;  /* enum comet_net_verdict; DENY for special ranges under a wildcard */
+	uint8_t addr[16];           /* LITERAL, ANY: IPv4 as ::ffff:a.b.c.d */
+	uint8_t bits;               /* LITERAL, ANY: prefix length in that 128-bit form */
+	char zone[COMET_ZONE_SIZE]; /* LITERAL: the interface; empty: any */
+	uint8_t transport;          /* IPPROTO_TCP, IPPROTO_UDP */
+	uint16_t port;              /* host byte order; 0 = every port */
+	uint32_t verdict; /* enum comet_net_verdict; DENY for special ranges under a wildcard */
 	enum comet_source source;
 	struct comet_location location;
 };
+
+struct comet_prefix;
 
 struct comet_exec_rule {
 	char *program; /* basename or absolute path, as written */
@@ -111,13 +117,13 @@ int comet_policy_add_serve(struct comet_policy *policy, const struct comet_serve
 			   struct comet_error *error);
 
 /*
- * The kernel's verdict on an address, as it stands in the rules: the longest prefix of the exact
+ * The kernel's verdict on one address, as it stands in the rules: the longest prefix of the exact
  * port and, where that does not allow, the longest prefix of port 0. Returns the rule that
  * decides (its verdict says what), NULL when there is none: refused. Names are not asked.
  */
 const struct comet_net_rule *comet_policy_net_lookup(const struct comet_policy *policy,
 						     uint8_t transport, uint16_t port,
-						     const uint8_t addr[static 16]);
+						     const struct comet_prefix *address);
 
 /* The rule that lets that port be listened on: its own, else that of every port; NULL: refused. */
 const struct comet_serve_rule *comet_policy_serve_lookup(const struct comet_policy *policy,

@@ -233,6 +233,7 @@ static const struct comet_net_rule *longest(const struct comet_policy *policy, u
 		if (rule->transport != transport || rule->port != port)
 			continue;
 		memcpy(prefix.addr, rule->addr, sizeof(prefix.addr));
+		memcpy(prefix.zone, rule->zone, sizeof(prefix.zone));
 		if (!comet_prefix_contains(&prefix, host))
 			continue;
 		if (best && (rule->bits < best->bits ||
@@ -245,16 +246,14 @@ static const struct comet_net_rule *longest(const struct comet_policy *policy, u
 
 const struct comet_net_rule *comet_policy_net_lookup(const struct comet_policy *policy,
 						     uint8_t transport, uint16_t port,
-						     const uint8_t addr[static 16])
+						     const struct comet_prefix *address)
 {
 	const struct comet_net_rule *exact, *every;
-	struct comet_prefix host = { .bits = 128 };
 
-	memcpy(host.addr, addr, sizeof(host.addr));
-	exact = longest(policy, transport, port, &host);
+	exact = longest(policy, transport, port, address);
 	if (exact && exact->verdict == COMET_NET_ALLOW)
 		return exact;
-	every = longest(policy, transport, 0, &host);
+	every = longest(policy, transport, 0, address);
 	if (every && every->verdict == COMET_NET_ALLOW)
 		return every;
 	return exact ? exact : every;

@@ -54,10 +54,11 @@ int comet_target_parse(const char *text, struct comet_target *target, struct com
 	result.port = comet_port_number(colon + 1, (size_t)(slash - colon) - 1);
 	if (result.port == 0 || comet_protocol_from_str(slash + 1, &result.protocol) < 0)
 		return refuse(text, error);
-	/* Only ASCII letters have a case in a host name. */
-	for (size_t i = 0; i < len; i++)
-		result.host[i] = host[i] >= 'A' && host[i] <= 'Z' ? (char)(host[i] | 0x20)
-								  : host[i];
+	memcpy(result.host, host, len);
+	/* Only ASCII letters have a case in a host name; a zone's are told apart. */
+	for (size_t i = 0; i < len && host[i] != '%'; i++)
+		if (host[i] >= 'A' && host[i] <= 'Z')
+			result.host[i] |= 0x20;
 	if (len > 1 && result.host[len - 1] == '.')
 		len--;
 	result.host[len] = '\0';

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What does a record of the ring buffer say? Bytes in, a checked violation out; no I/O here. */
+/* What does a record of the ring buffer say? Bytes in, a checked violation out; no I/O here but for
+ * an interface's name. */
 #include "user/events.h"
 
 #include <arpa/inet.h>
 #include <cap-ng.h>
 #include <ctype.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -195,7 +197,8 @@ static void put_inet(struct comet_violation *v, const struct comet_addr *addr)
 	static const __u8 mapped[12] = { [10] = 0xff, [11] = 0xff };
 	char host[INET6_ADDRSTRLEN] = "";
 	char text[INET6_ADDRSTRLEN + 64];
-	char scope[16] = "";
+	char zone[IF_NAMESIZE];
+	char scope[IF_NAMESIZE + 1] = "";
 	char word[24];
 
 	transport(addr, word, sizeof(word));
@@ -205,7 +208,9 @@ static void put_inet(struct comet_violation *v, const struct comet_addr *addr)
 		snprintf(text, sizeof(text), "%s:%u/%s", host, addr->port, word);
 	} else {
 		inet_ntop(AF_INET6, addr->addr, host, sizeof(host));
-		if (addr->scope_id)
+		if (addr->scope_id && if_indextoname(addr->scope_id, zone))
+			snprintf(scope, sizeof(scope), "%%%s", zone);
+		else if (addr->scope_id)
 			snprintf(scope, sizeof(scope), "%%%u", addr->scope_id);
 		snprintf(text, sizeof(text), "[%s%s]:%u/%s", host, scope, addr->port, word);
 	}

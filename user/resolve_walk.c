@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include "bpf/kernel_fs.h"
 #include "user/base.h"
 #include "user/resolve_walk.h"
 
@@ -242,19 +243,22 @@ static int grant_mounted(struct comet_path_walk *walk, int fd)
 }
 
 /*
- * A device node acts on the whole host, wherever it stands: it opens for the rule that names it,
- * not for the directory above. That holds for the node that is there now, not for the name, which
- * an agent that may rename could give to another one.
+ * A device node acts on the whole host, wherever it stands, and so does a file of the kernel's own
+ * filesystems: it opens for the rule that names it, not for the directory above. That holds for
+ * the node that is there now, not for the name, which an agent that may rename could give to
+ * another one.
  */
-static int grant_device(struct comet_path_walk *walk, int fd)
+static int grant_acting(struct comet_path_walk *walk, int fd)
 {
+	struct statfs fs;
 	struct stat st;
 	ssize_t node;
 	int copy;
 
-	if (fstat(fd, &st))
+	if (fstat(fd, &st) || fstatfs(fd, &fs))
 		return -errno;
-	if (!opens(walk->rule) || !(S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)))
+	if (!opens(walk->rule) || !(S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode) ||
+				    comet_is_kernel_fs((unsigned long)fs.f_type)))
 		return 0;
 	copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	if (copy < 0)
@@ -273,7 +277,7 @@ static int finish_file(struct comet_path_walk *walk, const char *name, int fd)
 	if (!r)
 		r = grant_mounted(walk, fd);
 	if (!r)
-		r = grant_device(walk, fd);
+		r = grant_acting(walk, fd);
 	if (!r)
 		r = tell(walk, COMET_TRACE_FILE, name, NULL);
 	return r ? r : COMET_OUTCOME_DONE;

@@ -2,8 +2,10 @@
 /* How do resolved objects and network rules become map entries of one policy? */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
+#include <net/if.h>
 #include <netinet/in.h>
 
+#include "manifest/rule.h"
 #include "user/base.h"
 #include "user/enforcer.h"
 #include "user/rules.h"
@@ -217,6 +219,23 @@ static int add_serve(struct comet_set *set, struct comet_rules *rules,
 	return put(set, rules, COMET_MAP_NETS, &key, &net, true, error);
 }
 
+/* As in the kernel's keys: where link-local addresses have zeros. */
+static int put_zone(__u8 addr[static 16], const struct comet_net_rule *rule,
+		    struct comet_error *error)
+{
+	unsigned int index = if_nametoindex(rule->zone);
+	__u32 zone = htonl(index);
+
+	if (!index)
+		return comet_error_locate(error,
+					  comet_error_set(error, ENODEV,
+							  "there is no network interface \"%s\"",
+							  rule->zone),
+					  &rule->location);
+	memcpy(addr + 4, &zone, sizeof(zone));
+	return 0;
+}
+
 static int add_net(struct comet_set *set, struct comet_rules *rules,
 		   const struct comet_net_rule *rule, __u32 index, struct comet_error *error)
 {
@@ -228,6 +247,12 @@ static int add_net(struct comet_set *set, struct comet_rules *rules,
 	struct comet_net net = { .verdict = rule->verdict, .rule = index };
 
 	memcpy(key.addr, rule->addr, sizeof(key.addr));
+	if (rule->zone[0]) {
+		int r = put_zone(key.addr, rule, error);
+
+		if (r)
+			return r;
+	}
 	return put(set, rules, COMET_MAP_NETS, &key, &net, true, error);
 }
 

@@ -93,9 +93,32 @@ static void what_is_no_address(void **state)
 	assert_refused(" 127.0.0.1", "no address");
 	assert_refused("1:2", "no address");
 	assert_refused("[::1]", "without brackets");
-	assert_refused("fe80::1%eth0", "zone");
 	assert_refused("https://10.0.0.1/", "URL");
 	assert_refused("a:\x1b[31m", "\\");
+}
+
+static void zones(void **state)
+{
+	static const char *const wrong[] = {
+		"fe80::1%",          "fe80::1%eth0/64",  "fe80::%eth0/64",           "fec0::1%eth0",
+		"2001:db8::1%eth0",  "169.254.1.1%eth0", "fe80::1%sixteen_long_xxx", "fe80::1%a b",
+		"::ffff:10.0.0.1%a",
+	};
+	struct comet_prefix zoned, other, plain;
+	char text[COMET_PREFIX_STRLEN];
+
+	(void)state;
+	assert_int_equal(comet_address_parse("fe80::1%fifteen_long_xx", &zoned, NULL), 0);
+	assert_string_equal(zoned.zone, "fifteen_long_xx");
+	assert_string_equal(comet_prefix_format(&zoned, text), "fe80::1%fifteen_long_xx");
+	assert_int_equal(comet_address_parse("fe80::1%Eth0", &other, NULL), 0);
+	assert_int_equal(comet_address_parse("fe80::1", &plain, NULL), 0);
+	assert_true(comet_prefix_contains(&zoned, &zoned));
+	assert_false(comet_prefix_contains(&zoned, &other));
+	assert_true(comet_prefix_contains(&plain, &zoned));
+	assert_false(comet_prefix_contains(&zoned, &plain));
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_refused(wrong[i], "zone");
 }
 
 static void what_is_no_prefix_length(void **state)
@@ -358,6 +381,7 @@ int main(void)
 		cmocka_unit_test(texts_and_their_shortest_forms),
 		cmocka_unit_test(the_mapped_form_is_the_address),
 		cmocka_unit_test(what_is_no_address),
+		cmocka_unit_test(zones),
 		cmocka_unit_test(what_is_no_prefix_length),
 		cmocka_unit_test(bits_after_the_prefix_are_shown_corrected),
 		cmocka_unit_test(first_and_last_address_of_a_range),

@@ -15,7 +15,7 @@ static bool reaches(const struct comet_policy *policy, uint8_t transport, uint16
 
 	assert_int_equal(comet_address_parse(address, &prefix, NULL), 0);
 	assert_int_equal(prefix.bits, 128);
-	rule = comet_policy_net_lookup(policy, transport, port, prefix.addr);
+	rule = comet_policy_net_lookup(policy, transport, port, &prefix);
 	return rule && rule->verdict == COMET_NET_ALLOW;
 }
 
@@ -93,7 +93,7 @@ static void a_wildcard_reaches_public_addresses_only(void **state)
 	assert_false(reaches(policy, IPPROTO_TCP, 80, "93.184.216.34"));
 	for (size_t i = 0; i < n; i++) {
 		const struct comet_net_rule *rule =
-			comet_policy_net_lookup(policy, IPPROTO_TCP, 443, specials[i].addr);
+			comet_policy_net_lookup(policy, IPPROTO_TCP, 443, &specials[i]);
 
 		assert_non_null(rule);
 		assert_int_equal(rule->verdict, COMET_NET_DENY);
@@ -226,7 +226,10 @@ static void the_exact_port_comes_first_and_every_port_second(void **state)
 	};
 	struct comet_manifest m = manifest_with_egress(egress, N(egress));
 	struct comet_policy *policy = compile(&m, NULL);
-	static const uint8_t private[16] = { [10] = 0xff, 0xff, 10, 0, 0, 1 };
+	static const struct comet_prefix private = {
+		.addr = { [10] = 0xff, 0xff, 10, 0, 0, 1 },
+		.bits = 128,
+	};
 
 	(void)state;
 	assert_true(reaches(policy, IPPROTO_TCP, 80, "10.0.0.1"));
@@ -238,8 +241,8 @@ static void the_exact_port_comes_first_and_every_port_second(void **state)
 	assert_true(reaches(policy, IPPROTO_TCP, 90, "1.1.1.1"));
 	assert_false(reaches(policy, IPPROTO_TCP, 90, "10.0.0.1"));
 	/* The line of the exact port is named first. */
-	assert_int_equal(comet_policy_net_lookup(policy, IPPROTO_TCP, 8080, private)->location.line,
-			 6);
+	assert_int_equal(
+		comet_policy_net_lookup(policy, IPPROTO_TCP, 8080, &private)->location.line, 6);
 	comet_policy_free(policy);
 }
 

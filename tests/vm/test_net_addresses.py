@@ -177,8 +177,8 @@ def bound(address, port, zone):
 
 
 def test_link_local_addresses(box):
-    """A link-local address is another host behind each interface. A manifest cannot name the
-    interface: with a zone it is refused; without, it covers that address behind every one."""
+    """A link-local address is another host behind each interface: with a zone, the manifest means
+    the one behind that interface; without, that address behind every one."""
     address, port = "fe80::77", 4477
     ends = [FarEnd(box, name, address, port) for name in ("zone1", "zone2")]
     for end in ends:
@@ -186,16 +186,22 @@ def test_link_local_addresses(box):
            "nodad")
     ways = [f"{way}({address!r}, {port}, {end.zone})" for end in ends
             for way in ("tcp", "udp", "dial", "bound")]
-    events = [("egress", f"[{address}%{end.zone}]:{port}/{t}") for end in ends
+    events = [("egress", f"[{address}%zone{n}]:{port}/{t}") for n in (1, 2)
               for t in ("tcp", "udp")]
     refused = [(what, "ECONNREFUSED") for what in ways]
     # An event of its own for each zone: equal ones within a second are folded.
     refused[4:4] = [("time.sleep(1.2)", "ok")]
     violated(box.tries(box.usual(egress=[("fe80::78", port, "http"), ("*", port, "quic")]),
                        refused, BY_ZONE), *events)
-    zoned = box.run(box.usual(egress=[(f"{address}%zone1", port, "http")], name="zoned"), NET)
-    equal((zoned.code, "with a zone" in zoned.err), (2, True), f"a zone: {zoned.err}")
+    zoned = [(f"{address}%zone1", port, protocol) for protocol in ("http", "quic")]
+    violated(box.tries(box.usual(egress=zoned, name="zoned"),
+                       [(what, "ok" if i < 4 else "ECONNREFUSED") for i, what in enumerate(ways)],
+                       BY_ZONE), *events[2:])
+    for host, code, why in (f"{address}%nil", 125, "no network interface"), \
+            ("fd00::1%zone1", 2, "a zone is"):
+        wrong = box.run(box.usual(egress=[(host, port, "http")], name="wrong"), NET)
+        equal((wrong.code, why in wrong.err), (code, True), f"{host}: {wrong.err}")
     clean(box.tries(box.usual(egress=[(address, port, "http"), (address, port, "quic")],
                               name="every"), [(what, "ok") for what in ways], BY_ZONE))
-    for end in ends:
-        equal(sorted(what for what in end.end() if what in ("tcp", "udp")), ["tcp"] + ["udp"] * 3, "what arrived")
+    for end, arrived in zip(ends, (["tcp"] * 2 + ["udp"] * 6, ["tcp"] + ["udp"] * 3)):
+        equal(sorted(what for what in end.end() if what in ("tcp", "udp")), arrived, "what arrived")
