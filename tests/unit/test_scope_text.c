@@ -1,60 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What does a person at a terminal read, whatever bytes a name holds? */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "user/base.h"
-#include "user/scope.h"
-
-static struct comet_violation violation;
-static struct comet_scope_run run;
-
-static int start(void **state)
-{
-	(void)state;
-	run = (struct comet_scope_run){
-		.id = "run_01jdzn3v0000000000000000aa",
-		.pack = "estate-muse@0.1.0",
-		.digest = "abc123",
-		.dialect = COMET_DIALECT_GO,
-		.determinism_tier = "read-only",
-		.manifest_file = "soyapack.yaml",
-	};
-	memset(&violation, 0, sizeof(violation));
-	violation.head = (struct comet_event){
-		.version = COMET_WIRE_VERSION,
-		.sequence = 41,
-		.cgroup = 4711,
-		.count = 1,
-		.pid = 812,
-		.tid = 813,
-		.ppid = 800,
-		.uid = 1000,
-		.error = ENOENT,
-		.layer = 1,
-		.surface = COMET_SURFACE_FS_READ,
-		.op = COMET_OP_OPEN,
-		.severity = COMET_SEVERITY_VIOLATION,
-		.tail = COMET_TAIL_PATH,
-		.comm = "python3",
-	};
-	violation.wall = (struct timespec){ .tv_sec = 951782399, .tv_nsec = 7999999 };
-	violation.requested_len =
-		(size_t)snprintf(violation.requested, sizeof(violation.requested), "/etc/shadow");
-	return 0;
-}
-
-static void set_requested(const char *bytes, size_t len)
-{
-	assert_true(len < sizeof(violation.requested));
-	memcpy(violation.requested, bytes, len);
-	violation.requested[len] = '\0';
-	violation.requested_len = len;
-}
+#include "tests/unit/test_scope.h"
 
 static void assert_text(bool colour, const char *expected)
 {
