@@ -67,6 +67,8 @@ int comet_run_confine(struct comet_run *run);
 
 /* The rights that this run gives besides the manifest's: program, terminal, directory. */
 int comet_run_add_rules(struct comet_run *run);
+/* One of these: COMET_FS_* on path, an absolute one, and unless self_only on what is below it. */
+int comet_run_add_path(struct comet_run *run, const char *path, uint32_t access, bool self_only);
 /* Under isolation container: the run changes into a root of its own. */
 int comet_run_make_root(struct comet_run *run);
 /* A descriptor of its mount namespace, or a negative errno with the sentence in run->error. */

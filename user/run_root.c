@@ -55,33 +55,20 @@ static int add_console(struct comet_place *root)
 	return place->target ? 0 : -ENOMEM;
 }
 
-static int add_rule(struct comet_run *run, const char *path, uint32_t access, bool self_only)
-{
-	const struct comet_path_rule rule = {
-		.path = (char *)path,
-		.access = access,
-		.self_only = self_only,
-		.optional = true,
-		.source = COMET_SOURCE_RUN,
-	};
-
-	return comet_policy_add_path(run->policy, &rule, &run->error);
-}
-
 /* What is in memory, and the run's own, may be listed and used. */
 static int add_rules(struct comet_run *run, const struct comet_place *root)
 {
 	const struct comet_place *dev = comet_place_find(root, "dev");
 	const struct comet_place *pts = dev ? comet_place_find(dev, "pts") : NULL;
-	int err = add_rule(run, "/", COMET_FS_READ, true);
+	int err = comet_run_add_path(run, "/", COMET_FS_READ, true);
 
 	if (err < 0 || !dev || dev->kind != COMET_PLACE_WAY)
 		return err;
-	err = add_rule(run, "/dev", COMET_FS_READ, true);
+	err = comet_run_add_path(run, "/dev", COMET_FS_READ, true);
 	if (err == 0 && pts && pts->kind == COMET_PLACE_PTS)
-		err = add_rule(run, "/dev/pts", COMET_FS_READ | COMET_FS_WRITE, false);
+		err = comet_run_add_path(run, "/dev/pts", COMET_FS_READ | COMET_FS_WRITE, false);
 	if (err == 0)
-		err = add_rule(run, "/dev/ptmx", COMET_FS_STAT, true);
+		err = comet_run_add_path(run, "/dev/ptmx", COMET_FS_STAT, true);
 	return err;
 }
 

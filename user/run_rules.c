@@ -49,7 +49,7 @@ static int choose_directory(struct comet_run *run)
 	return run->directory ? 0 : -ENOMEM;
 }
 
-static int add_path(struct comet_run *run, const char *path, uint32_t access, bool self_only)
+int comet_run_add_path(struct comet_run *run, const char *path, uint32_t access, bool self_only)
 {
 	const struct comet_path_rule rule = {
 		.path = (char *)path,
@@ -72,7 +72,7 @@ static int add_terminals(struct comet_run *run)
 
 	for (fd = 0; err == 0 && fd < 3; fd++)
 		if (ttyname_r(fd, name, sizeof(name)) == 0)
-			err = add_path(run, name, COMET_FS_READ | COMET_FS_WRITE, true);
+			err = comet_run_add_path(run, name, COMET_FS_READ | COMET_FS_WRITE, true);
 	return err;
 }
 
@@ -89,7 +89,7 @@ static int add_shared_memory(struct comet_run *run)
 	if (fd < 0 || fstat(fd, &own) < 0 ||
 	    (stat(COMET_SHARED_MEMORY, &host) == 0 && host.st_dev == own.st_dev))
 		return 0;
-	return add_path(run, COMET_SHARED_MEMORY, access, false);
+	return comet_run_add_path(run, COMET_SHARED_MEMORY, access, false);
 }
 
 static int program_code(int err)
@@ -130,7 +130,7 @@ int comet_run_add_rules(struct comet_run *run)
 		comet_error_set(&run->error, ENOMEM, "out of memory");
 		return COMET_EXIT_CONFINE;
 	}
-	if (add_path(run, run->directory, COMET_FS_STAT | COMET_FS_QUIET, true) < 0 ||
+	if (comet_run_add_path(run, run->directory, COMET_FS_STAT | COMET_FS_QUIET, true) < 0 ||
 	    add_shared_memory(run) < 0 || add_terminals(run) < 0)
 		return COMET_EXIT_CONFINE;
 	return add_programs(run);
