@@ -51,13 +51,13 @@ in_lane() {
 	run_vm "$@" &
 }
 
-# Installers and the like take minutes each: on one kernel.
+# Minutes each, and about Comet and other programs more than about the kernel: on one.
 in_lane "kernel ${!#} with developers tools" "${!#}" tools
+in_lane "kernel ${!#} with faults" "${!#}" faults
 # 300 runs at once have a ring buffer of 1 MiB each.
 in_lane "kernel ${!#} with many runs" "${!#}" crowd --memory 3072
 for kernel in "$@"; do
 	in_lane "kernel $kernel" "$kernel" main
-	in_lane "kernel $kernel with faults" "$kernel" faults
 	in_lane "kernel $kernel without the BPF LSM" "$kernel" no-bpf-lsm \
 		--append 'lsm=lockdown,yama,loadpin,safesetid,integrity'
 	in_lane "kernel $kernel with cgroup v1 only" "$kernel" cgroup-v1 --cgroup v1
