@@ -167,14 +167,19 @@ static __always_inline bool comet_near_grants(const struct comet_layers *layers,
 	return false;
 }
 
-/* Tells one layer's refusal; returns the negative errno for the caller, 0 in audit mode. */
+/*
+ * Tells one layer's refusal; returns the negative errno for the caller, 0 in audit mode. Equal are
+ * refusals of one name in one directory, not of one dentry: that of a name which may not be made
+ * is a new one for each try. The inode, because two names can have one hash.
+ */
 static __noinline int comet_refuse_file(struct comet_request *request, __u32 policy, __u32 layer,
 					__u32 granted)
 {
 	struct dentry *dentry = (struct dentry *)request->dentry;
 	struct comet_refusal refusal = {
-		.object = { (__u64)BPF_CORE_READ(dentry, d_parent),
-			    BPF_CORE_READ(dentry, d_name.hash) },
+		.object = { (__u64)BPF_CORE_READ(dentry, d_parent) ^
+				    (__u64)BPF_CORE_READ(dentry, d_inode),
+			    BPF_CORE_READ(dentry, d_name.hash_len) },
 		.policy = policy,
 		.layer = layer,
 		.surface = comet_file_surface(request, granted),

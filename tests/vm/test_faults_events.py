@@ -32,7 +32,7 @@ def test_reader_stopped(box):
     check("refusals could not be reported as events" in words, f"no word of it: {words[-500:]}")
     answer = json.loads(storm(box, "reader-stopped", "--json").out)
     equal((answer["violations"], answer["audit_truncated"]), (TIMES, True), "violations, truncated")
-    equal(len(answer["audit"]) + answer["audit_lost"], TIMES, "told and lost")
+    equal(len(answer["audit"]) + answer["audit_lost"], TIMES, "told and lost, none folded")
 
 
 @limit(300)
