@@ -168,18 +168,30 @@ static __always_inline bool comet_near_grants(const struct comet_layers *layers,
 }
 
 /*
- * Tells one layer's refusal; returns the negative errno for the caller, 0 in audit mode. Equal are
- * refusals of one name in one directory, not of one dentry: that of a name which may not be made
- * is a new one for each try. The inode, because two names can have one hash.
+ * What tells this name from others in whatever directory. Not the dentry: that of a name which may
+ * not be made is a new one for each try. Among 100,000 names some share a hash of 32 bits, but not
+ * their ends as well.
  */
+static __always_inline void comet_name_object(__u64 object[2], struct dentry *dentry)
+{
+	__u64 hash_len = BPF_CORE_READ(dentry, d_name.hash_len);
+	const unsigned char *name = BPF_CORE_READ(dentry, d_name.name);
+	__u32 len = hash_len >> 32;
+	__u64 end = 0;
+
+	bpf_probe_read_kernel(&end, sizeof(end), len > sizeof(end) ? name + len - 8 : name);
+	if (len < sizeof(end)) /* what lies behind the name is another one's */
+		end <<= 8 * (sizeof(end) - len) & 63;
+	object[0] = (__u64)BPF_CORE_READ(dentry, d_parent) ^ end;
+	object[1] = hash_len;
+}
+
+/* Tells one layer's refusal; returns the negative errno for the caller, 0 in audit mode. */
 static __noinline int comet_refuse_file(struct comet_request *request, __u32 policy, __u32 layer,
 					__u32 granted)
 {
 	struct dentry *dentry = (struct dentry *)request->dentry;
 	struct comet_refusal refusal = {
-		.object = { (__u64)BPF_CORE_READ(dentry, d_parent) ^
-				    (__u64)BPF_CORE_READ(dentry, d_inode),
-			    BPF_CORE_READ(dentry, d_name.hash_len) },
 		.policy = policy,
 		.layer = layer,
 		.surface = comet_file_surface(request, granted),
@@ -188,6 +200,7 @@ static __noinline int comet_refuse_file(struct comet_request *request, __u32 pol
 	};
 	int result;
 
+	comet_name_object(refusal.object, dentry);
 	refusal.error = comet_file_errno(request, refusal.surface, granted);
 	if (refusal.surface == COMET_SURFACE_FS_READ &&
 	    (granted & COMET_FS_MARKS) == COMET_FS_QUIET)
