@@ -220,10 +220,11 @@ static __noinline int comet_refuse_addr(struct comet_layers *layers, __u8 layer,
 	int result;
 
 	__builtin_memcpy(refusal.object, addr->addr, 16);
-	/* Families without an address differ by family, type and protocol. */
-	refusal.object[1] ^= ((__u64)addr->family << 32) | ((__u64)addr->type << 16) |
-			     addr->protocol;
-	refusal.object[0] ^= addr->scope_id; /* zero in the last half of fe80::/64 */
+	refusal.object[2] = (__u64)addr->family << 48 | (__u64)addr->protocol << 32 |
+			    addr->scope_id;
+	/* A new socket has no address and no zone, a type that was not asked for no refusal. */
+	if (op == COMET_OP_SOCKET)
+		refusal.object[0] = addr->type;
 	result = comet_treat(&refusal);
 	comet_tell_addr(&refusal, addr);
 	return result;

@@ -4,12 +4,18 @@
  *
  * file_receive: a descriptor that comes over a UNIX socket, or by pidfd_getfd, is judged as if the
  *   receiver opened it: what it may not open it does not get (recvmsg(2) then gives none).
- * file_fcntl: the owner of a descriptor gets signals, as many and as deadly as its setter likes.
+ * file_fcntl: the owner of a descriptor gets signals, as many and as deadly as its setter likes;
+ *   who opens a file waits for the holder of a lease on it.
+ * file_lock: whoever wants a lock waits for the holder of an exclusive one.
  */
 #include "bpf/decide.bpf.h"
 
 #define F_SETOWN 8
 #define F_SETOWN_EX 15
+#define F_SETLEASE 1024
+#define F_SETDELEG 1040 /* since 6.19; what is asked for stands in memory */
+#define F_WRLCK 1
+#define F_UNLCK 2
 
 /* A socket of another's making may be connected to where this run may not. UNIX: see the manual. */
 static __always_inline bool comet_is_foreign(const struct comet_layers *layers, struct file *file)
@@ -79,6 +85,27 @@ static __always_inline bool comet_is_own(long number)
 	return number == -(long)nr;
 }
 
+/* Others are kept waiting only where the run may write. */
+static __always_inline int comet_ask_lock(struct file *file)
+{
+	struct comet_layers *layers = comet_layers_current();
+	struct comet_request request = { .need = COMET_FS_WRITE, .op = COMET_OP_LOCK };
+
+	if (!layers)
+		return 0;
+	comet_request_path(&request, &file->f_path);
+	return comet_verdict(comet_decide_file(layers, &request));
+}
+
+/* flock(2) takes it on any descriptor; shared ones are what readers take. */
+SEC("lsm/file_lock")
+int BPF_PROG(comet_file_lock, struct file *file, unsigned int type, int ret)
+{
+	if (ret)
+		return ret;
+	return type == F_WRLCK ? comet_ask_lock(file) : 0;
+}
+
 SEC("lsm/file_fcntl")
 int BPF_PROG(comet_file_fcntl, struct file *file, unsigned int command, unsigned long argument,
 	     int ret)
@@ -87,6 +114,8 @@ int BPF_PROG(comet_file_fcntl, struct file *file, unsigned int command, unsigned
 
 	if (ret)
 		return ret;
+	if (command == F_SETDELEG || (command == F_SETLEASE && argument != F_UNLCK))
+		return comet_ask_lock(file);
 	if (command != F_SETOWN && command != F_SETOWN_EX)
 		return 0;
 	layers = comet_layers_current();

@@ -65,7 +65,7 @@ COMET_MAP struct {
 } comet_counters SEC(".maps");
 
 struct comet_fold_key {
-	__u64 object[2]; /* inode address and name hash, or the address asked for */
+	__u64 object[3]; /* see struct comet_refusal */
 	__u32 policy;
 	__u32 pid;
 	__u16 detail; /* port */

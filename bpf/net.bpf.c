@@ -10,6 +10,7 @@
  *   opens a connection without socket_connect.
  * unix_stream_connect, unix_may_send: UNIX sockets by the object at the other end.
  * socket_listen, socket_bind: taking connections on a port, or datagrams on a fixed one.
+ * socket_setsockopt: making the kernel choose that one.
  */
 #include "bpf/address.bpf.h"
 #include "bpf/decide.bpf.h"
@@ -33,6 +34,27 @@ int BPF_PROG(comet_socket_create, int family, int type, int protocol, int kern, 
 		comet_refuse_addr(layers, 0, &addr, COMET_SURFACE_KERNEL, COMET_OP_SOCKET));
 }
 
+/*
+ * An IPv4 broadcast or multicast address: listeners on this host get a copy that is of no socket,
+ * and which the packet filter is not shown (ip_mc_output). A broadcast address that does not look
+ * like one needs SO_BROADCAST.
+ */
+static __always_inline bool comet_is_group(const struct comet_addr *addr, struct sock *sk)
+{
+	__u8 first = addr->addr[0];
+	__u64 high = 0;
+	__u32 middle = 0;
+
+	if (addr->family == AF_INET6) {
+		__builtin_memcpy(&high, addr->addr, sizeof(high));
+		__builtin_memcpy(&middle, addr->addr + 8, sizeof(middle));
+		if (high || middle != bpf_htonl(0xffff)) /* not ::ffff:a.b.c.d */
+			return false;
+		first = addr->addr[12];
+	}
+	return first >= 224 || (sk->__sk_common.skc_flags & (1UL << SOCK_BROADCAST));
+}
+
 SEC("lsm/socket_connect")
 int BPF_PROG(comet_socket_connect, struct socket *sock, struct sockaddr *address, int addrlen,
 	     int ret)
@@ -40,7 +62,7 @@ int BPF_PROG(comet_socket_connect, struct socket *sock, struct sockaddr *address
 	struct comet_layers *layers;
 	struct comet_addr addr = {};
 	struct sock *sk;
-	bool own;
+	bool free;
 
 	if (ret)
 		return ret;
@@ -63,12 +85,12 @@ int BPF_PROG(comet_socket_connect, struct socket *sock, struct sockaddr *address
 	comet_read_zone(&addr, sk);
 	/*
 	 * A UDP socket of the run's own may be connected anywhere: libc sorts addresses by it. Not
-	 * one from outside, where the packet filter does not stand behind the hook on sends: a
-	 * thread could connect it to and fro while another sends.
+	 * one from outside, nor to a group, where the packet filter does not stand behind the
+	 * hook on sends: a thread could connect it to and fro while another sends.
 	 */
-	own = comet_held_alike(layers, comet_layers_of(sk->sk_cgrp_data.cgroup));
-	return comet_verdict(comet_decide_addr(layers, &addr, COMET_OP_CONNECT,
-					       own && addr.protocol == IPPROTO_UDP));
+	free = addr.protocol == IPPROTO_UDP && !comet_is_group(&addr, sk) &&
+	       comet_held_alike(layers, comet_layers_of(sk->sk_cgrp_data.cgroup));
+	return comet_verdict(comet_decide_addr(layers, &addr, COMET_OP_CONNECT, free));
 }
 
 SEC("lsm/socket_sendmsg")
@@ -94,6 +116,11 @@ int BPF_PROG(comet_socket_sendmsg, struct socket *sock, struct msghdr *msg, int 
 	addr.protocol = sk->sk_protocol;
 	if (addr.type == SOCK_STREAM && !(msg->msg_flags & MSG_FASTOPEN))
 		return 0; /* connected, and the address is ignored */
+	/* Given by others; of these some send where they are bound to. */
+	if (family != AF_INET && family != AF_INET6) {
+		addr.family = family;
+		return comet_verdict(comet_decide_addr(layers, &addr, COMET_OP_SEND, false));
+	}
 	if (msg->msg_name)
 		comet_read_addr(&addr, msg->msg_name, msg->msg_namelen);
 	/* An IPv4 socket takes AF_UNSPEC for AF_INET; an IPv6 one, for no address at all. */
@@ -189,4 +216,23 @@ int BPF_PROG(comet_socket_bind, struct socket *sock, struct sockaddr *address, i
 	if (!addr.port && addr.family == family)
 		return 0;
 	return comet_verdict(comet_decide_serve(layers, &addr, COMET_OP_BIND));
+}
+
+#define IP_LOCAL_PORT_RANGE 51 /* since 6.3; for IPv6 sockets, too */
+
+/* Of a range of one port the kernel chooses that one, also for a socket that only sends. */
+SEC("lsm/socket_setsockopt")
+int BPF_PROG(comet_socket_setsockopt, struct socket *sock, int level, int option, int ret)
+{
+	struct comet_layers *layers;
+
+	if (ret)
+		return ret;
+	if (level != IPPROTO_IP || option != IP_LOCAL_PORT_RANGE)
+		return 0;
+	layers = comet_layers_current();
+	if (!layers)
+		return 0;
+	return comet_verdict(comet_refuse_value(layers, COMET_SURFACE_KERNEL, COMET_OP_SETSOCKOPT,
+						EPERM, option));
 }

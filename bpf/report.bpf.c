@@ -37,7 +37,7 @@ static __always_inline void comet_fill_head(struct comet_event *head,
 static __noinline bool comet_fold(struct comet_refusal *refusal)
 {
 	struct comet_fold_key key = {
-		.object = { refusal->object[0], refusal->object[1] },
+		.object = { refusal->object[0], refusal->object[1], refusal->object[2] },
 		.policy = refusal->policy,
 		.pid = bpf_get_current_pid_tgid() >> 32,
 		.detail = refusal->detail,

@@ -11,8 +11,12 @@
 #include "bpf/walk.bpf.h"
 
 struct comet_refusal {
-	__u64 object[2]; /* what tells equal refusals from different ones */
-	__u64 sequence;  /* filled by report.bpf.c */
+	/*
+	 * What tells equal refusals from different ones: a name in a directory, a number, or an
+	 * address, of which the caller chooses every bit; so nothing is mixed into it.
+	 */
+	__u64 object[3];
+	__u64 sequence; /* filled by report.bpf.c */
 	__u64 count;
 	__u32 policy;
 	__s32 error; /* positive errno */

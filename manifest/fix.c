@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "manifest/address.h"
 #include "manifest/port.h"
 #include "manifest/target.h"
 
@@ -237,6 +238,16 @@ static int put_name(struct output *out, const struct words *dialect, const char 
 	return 0;
 }
 
+/* Only one link-local address can be declared behind an interface; others are so without. */
+static void drop_zone(char *host)
+{
+	char *zone = strchr(host, '%');
+	struct comet_prefix prefix;
+
+	if (zone && comet_address_parse(host, &prefix, NULL) < 0)
+		*zone = '\0';
+}
+
 static int put_fix(struct output *out, const struct words *dialect, enum comet_surface surface,
 		   const char *resource)
 {
@@ -246,6 +257,8 @@ static int put_fix(struct output *out, const struct words *dialect, enum comet_s
 	switch (surface) {
 	case COMET_SURFACE_EGRESS:
 		r = comet_target_parse(resource, &target, NULL);
+		if (r == 0)
+			drop_zone(target.host);
 		if (r == 0)
 			put_egress(out, dialect, &target);
 		return r;

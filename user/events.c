@@ -71,6 +71,8 @@ static const char *const op_names[] = {
 	[COMET_OP_SYSLOG] = "syslog",
 	[COMET_OP_IO_URING] = "io_uring",
 	[COMET_OP_SYSV_IPC] = "sysv_ipc",
+	[COMET_OP_LOCK] = "lock",
+	[COMET_OP_SETSOCKOPT] = "setsockopt",
 };
 _Static_assert(COMET_ARRAY_SIZE(op_names) == _COMET_OP_MAX, "a name for each operation");
 
@@ -267,6 +269,8 @@ static void put_value(struct comet_violation *v, __u64 value)
 		put_capability(text, sizeof(text), value);
 	else if (op == COMET_OP_SCHEDULE || op == COMET_OP_RLIMIT)
 		snprintf(text, sizeof(text), "pid %llu", (unsigned long long)value);
+	else if (op == COMET_OP_SETSOCKOPT)
+		snprintf(text, sizeof(text), "socket option %llu", (unsigned long long)value);
 	else if (op == COMET_OP_CGROUP_MOVE)
 		snprintf(text, sizeof(text), "cgroup %llu", (unsigned long long)value);
 	else

@@ -181,8 +181,10 @@ static void ipv6_is_bracketed_with_its_scope(void **state)
 
 	(void)state;
 	assert_addr(addr, "[2001:db8::1]:443/udp");
-	addr.scope_id = 3;
-	assert_addr(addr, "[2001:db8::1%3]:443/udp");
+	addr.scope_id = 0x7ffffff0; /* no interface that there is */
+	assert_addr(addr, "[2001:db8::1%2147483632]:443/udp");
+	addr.scope_id = 1;
+	assert_addr(addr, "[2001:db8::1%lo]:443/udp");
 }
 
 static void mapped_ipv4_is_shown_as_ipv4(void **state)

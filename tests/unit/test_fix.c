@@ -23,6 +23,12 @@ static void fixes_in_every_dialect(void **state)
 		{ COMET_DIALECT_GO, COMET_SURFACE_EGRESS, "[2001:db8::1]:53/udp",
 		  "capabilities:\n  network_out:\n    - host: \"2001:db8::1\"\n      port: 53\n"
 		  "      proto: quic" },
+		{ COMET_DIALECT_GO, COMET_SURFACE_EGRESS, "[fe80::1%Eth0]:53/udp",
+		  "capabilities:\n  network_out:\n    - host: \"fe80::1%Eth0\"\n      port: 53\n"
+		  "      proto: quic" },
+		{ COMET_DIALECT_GO, COMET_SURFACE_EGRESS, "[ff02::1%eth0]:53/udp",
+		  "capabilities:\n  network_out:\n    - host: \"ff02::1\"\n      port: 53\n"
+		  "      proto: quic" },
 		{ COMET_DIALECT_GO, COMET_SURFACE_EGRESS, "10.0.0.1:5432/tcp",
 		  "capabilities:\n  network_out:\n    - host: \"10.0.0.1\"\n      port: 5432\n"
 		  "      proto: http" },

@@ -146,7 +146,7 @@ def test_broadcast_and_multicast(box):
              f"send(socket.AF_INET, ({group!r}, {port}), by_it)",
              f"send(socket.AF_INET6, ({group6!r}, {port6}, 0, {zone}))"]
     events = [("egress", f"{show(a)}:{p}/udp") for a, p in (
-        (broadcast, port), (group, port), (f"{group6}%{zone}", port6))]
+        (broadcast, port), (group, port), (f"{group6}%cast0", port6))]
     for name, egress in (("host", [("192.0.2.1", port, "quic"), ("fd00:cab::1", port6, "quic")]),
                          ("all", [("*", port, "quic"), ("*", port6, "quic")])):
         violated(box.tries(box.usual(egress=egress, name=name),
@@ -156,6 +156,28 @@ def test_broadcast_and_multicast(box):
                              (group6, port6, "quic")], name="named")
     clean(box.tries(pack, [(what, "ok") for what in tries], SEND))
     equal((len(some[0].settled()), len(some[1].settled())), (2, 1), "datagrams")
+
+
+ALIKE = """
+import struct
+def six(address, port, other):
+    # The bytes of the IPv4 address first, and last what made its event's key (family, type).
+    packed = socket.inet_aton(address) + bytes(4) + struct.pack("<Q", other)
+    socket.socket(socket.AF_INET6, socket.SOCK_DGRAM).sendto(
+        b"x", (socket.inet_ntop(socket.AF_INET6, packed), port))
+def four(address, port):
+    socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", (address, port))
+"""
+
+
+def test_addresses_that_look_alike(box):
+    """No address hides another one in the same event, whatever its bytes are."""
+    others = [0, (2 ^ 10) << 32, (2 << 32 | 17) ^ (10 << 32 | 17), 10 << 48, 2 << 48 | 17 << 32]
+    tries = [(f"six('203.0.113.5', 4242, {other})", "ECONNREFUSED") for other in others]
+    result = box.tries(box.usual(), tries + [("four('203.0.113.5', 4242)", "ECONNREFUSED")], ALIKE)
+    asked = [v["requested"] for v in result.violations]
+    equal((result.code, len(set(asked)), asked[-1]), (3, len(set(others)) + 1,
+          "203.0.113.5:4242/udp"), "exit code, addresses told, the last one")
 
 
 BY_ZONE = """

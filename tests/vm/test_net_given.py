@@ -141,3 +141,26 @@ def test_connect_while_sending(box):
         check(not given or result.code == 3, "connecting a given socket to X was not refused")
         check(a.settled(), "nothing arrived at A")
         equal(len(x.settled()), 0, f"datagrams at X (given socket: {given})")
+
+
+def test_packet_socket_as_standard_input(box):
+    """What is no IP socket sends where it is bound to: nothing, though it was given so. It still
+    receives."""
+    def packets(protocol=0x88b5):
+        s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(protocol))
+        s.bind(("lo", protocol))
+        s.settimeout(2)
+        return s
+
+    frame = b"\xff" * 12 + b"\x88\xb5" + b"frame" * 20
+    with packets() as heard, packets() as given, packets() as sender:
+        ways = [f"os.write(0, {frame!r})", f"given.send({frame!r})"]
+        sender.send(frame)
+        result = run_with(box, box.usual(), given, [("given.recv(9)", "ok")]
+                          + [(way, "ECONNREFUSED") for way in ways])
+        violated(result, ("egress", "family 17 type 3"))
+        equal(heard.recv(200)[:20], frame[:20], "the first frame")
+        try:
+            check(False, f"heard {heard.recv(200)!r}")
+        except TimeoutError:
+            pass

@@ -144,3 +144,25 @@ def test_libraries_that_listen(box):
           "the page")
     agent.terminate()
     until(lambda: agent.poll() is not None, "the server's end")
+
+
+RANGE = """
+import struct
+def chosen(port, family=socket.AF_INET):
+    s = socket.socket(family, socket.SOCK_DGRAM)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    s.setsockopt(socket.IPPROTO_IP, 51, struct.pack("=I", port | port << 16))
+def other(port):
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, 8)
+    s.bind(("", 0))
+"""
+
+
+def test_choosing_for_the_kernel(box):
+    """A port that the kernel chooses is free for datagrams, but not the range it chooses from:
+    of one port that would be any (IP_LOCAL_PORT_RANGE, since 6.3; refused before, too)."""
+    violated(box.tries(box.usual(), [(f"chosen({Q})", "EPERM"),
+                                     (f"chosen({Q}, socket.AF_INET6)", "EPERM"),
+                                     (f"other({Q})", "ok")], RANGE),
+             ("kernel", "socket option 51"))
