@@ -5,7 +5,7 @@
  *
  * Objects of System V IPC have no owner that could be told inside from outside: those of the
  * host's own IPC namespace are closed, a run has a namespace of its own. So are POSIX message
- * queues; all calls but mq_unlink(2) come by the hooks on files.
+ * queues, which are made and removed past the hooks that have a path.
  */
 #include "bpf/decide.bpf.h"
 
@@ -120,19 +120,33 @@ int BPF_PROG(comet_shm_shmctl, struct kern_ipc_perm *object, int command, int re
 	return ret ? ret : comet_ask_sysv();
 }
 
-SEC("lsm/inode_unlink")
-int BPF_PROG(comet_inode_unlink, struct inode *dir, struct dentry *dentry, int ret)
+static __always_inline int comet_ask_queue(struct dentry *dentry, __u8 op)
 {
-	struct comet_layers *layers;
-	struct comet_request request = { .need = COMET_FS_CHANGE, .op = COMET_OP_UNLINK };
+	struct comet_layers *layers = comet_layers_current();
+	struct comet_request request = {
+		.need = COMET_FS_CHANGE,
+		.op = op,
+		.create = op == COMET_OP_CREATE,
+	};
 
-	if (ret)
-		return ret;
-	if (dentry->d_sb->s_magic != MQUEUE_MAGIC)
-		return 0;
-	layers = comet_layers_current();
 	if (!layers || comet_is_own_queue(dentry->d_sb))
 		return 0;
 	comet_request_dentry(layers, &request, comet_address_of(dentry));
 	return comet_verdict(comet_decide_file(layers, &request));
+}
+
+SEC("lsm/inode_create")
+int BPF_PROG(comet_inode_create, struct inode *dir, struct dentry *dentry, umode_t mode, int ret)
+{
+	if (ret)
+		return ret;
+	return dir->i_sb->s_magic == MQUEUE_MAGIC ? comet_ask_queue(dentry, COMET_OP_CREATE) : 0;
+}
+
+SEC("lsm/inode_unlink")
+int BPF_PROG(comet_inode_unlink, struct inode *dir, struct dentry *dentry, int ret)
+{
+	if (ret)
+		return ret;
+	return dir->i_sb->s_magic == MQUEUE_MAGIC ? comet_ask_queue(dentry, COMET_OP_UNLINK) : 0;
 }

@@ -78,6 +78,7 @@ const struct comet_hook comet_hooks[] = {
 	  NULL },
 	{ "comet_task_movememory", "bpf_lsm_task_movememory", true, "moving memory", NULL },
 	{ "comet_task_setrlimit", "bpf_lsm_task_setrlimit", true, "limits", NULL },
+	{ "comet_inode_create", "bpf_lsm_inode_create", true, "making a message queue", NULL },
 	{ "comet_inode_unlink", "bpf_lsm_inode_unlink", true, "mq_unlink", NULL },
 	{ "comet_ipc_permission", "bpf_lsm_ipc_permission", true, "System V IPC", NULL },
 	{ "comet_msg_queue_msgctl", "bpf_lsm_msg_queue_msgctl", true, "msgctl", NULL },
