@@ -7,6 +7,7 @@ All nodes here are made outside, by the tests; an agent cannot make any. In W st
 import json
 import os
 import stat
+import subprocess
 
 from lib import check, clean, equal, violated, wait
 from life import read
@@ -28,7 +29,9 @@ def test_device_in_a_granted_directory(box):
                 (f"os.stat({zero!r})", "ok"), (f"read({box.w!r} + '/ok')", "ok"),
                 (f"write({box.w!r} + '/ok')", "ok")]
     result = box.tries(box.usual(), attempts)
-    equal({v["requested"] for v in result.violations}, {zero, loop}, "refused")
+    equal([(v["surface"], v["errno"], v["requested"]) for v in result.violations],
+          [("fs.read", "ENOENT", zero), ("fs.write", "EACCES", zero), ("fs.write", "EACCES", zero),
+           ("fs.read", "ENOENT", loop)], "refused")
     equal(result.code, 3, "exit code")
     # By a link and by a descriptor's name it is the same object.
     os.symlink(zero, box.path("W/link"))
@@ -67,6 +70,33 @@ def test_devices_of_the_base_set(box):
     code = "".join(f"open('/dev/{n}', 'rb').read(1)\nopen('/dev/{n}', 'r+b', 0)\n" for n in names)
     clean(box.python(box.usual(), code))
     clean(box.run(box.usual(), "sh", "-c", "echo x >/dev/null 2>&1 </dev/null"))
+
+
+def test_streams_by_their_names(box):
+    """What a run was given as standard output and error it opens by those names, too, also where
+    the call would make the file; another file of the same directory it does not."""
+    pack, given, other = box.usual(), box.file("given"), box.file("other")
+    names = "/dev/stdout", "/dev/stderr", "/proc/self/fd/1", "/dev/fd/2"
+
+    def script(redirect):
+        return ";".join(f"echo {i} {redirect}{name}" for i, name in enumerate(names))
+
+    result = box.run(pack, "sh", "-c", script(">"))
+    clean(result)
+    equal((result.out, result.err), ("0\n2\n", "1\n3\n"), "through pipes")
+    for more, code, kinds in ("", 0, []), (f"; echo f >{other}", 3, [("fs.write", other)]):
+        events = box.path("events-of-streams")
+        with open(given, "ab") as to:
+            done = subprocess.run(["comet", "run", "--quiet", "--events", events, pack, "--", "sh",
+                                   "-c", script(">>") + more], stdout=to, stderr=to,
+                                  stdin=subprocess.DEVNULL, check=False)
+        told = [json.loads(line) for line in read(events).splitlines()]
+        box.notes.append(f"exit {done.returncode}\n{read(given)}\n{told}")
+        equal([(e["surface"], e["requested"]) for e in told if e.get("severity") == "violation"],
+              kinds, "violations")
+        equal(done.returncode, code, "exit code")
+        os.unlink(events)
+    equal((read(given).split()[:5], read(other)), (list("01230"), ""), "in the files")
 
 
 def test_terminal_of_the_run(box):
