@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What does a run do with many refusals, long paths and signals? */
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/vm/probes/probe.h"
@@ -18,6 +23,76 @@ static int storm(char **words)
 		snprintf(path, sizeof(path), "%s/%d", words[0], i % files);
 		fd = open(path, O_RDONLY);
 		refused += fd < 0 && errno == ENOENT;
+		if (fd >= 0)
+			close(fd);
+	}
+	return refused;
+}
+
+/* Makes a file, a directory or a link of the path, or sends to that port, as i says. */
+static int one_of_many(const char *path, int i, int udp)
+{
+	struct sockaddr_in to = {
+		.sin_family = AF_INET,
+		.sin_port = htons((uint16_t)(1024 + i % 64000)),
+		/* A port may come twice, then at another address. */
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1 + (uint32_t)i / 64000),
+	};
+
+	switch (i % 4) {
+	case 0:
+		return open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	case 1:
+		return mkdir(path, 0755);
+	case 2:
+		return symlink("anywhere", path);
+	default:
+		return (int)sendto(udp, "x", 1, 0, (struct sockaddr *)&to, sizeof(to));
+	}
+}
+
+/* DIR TIMES: as many calls, no two alike; how many were refused. */
+static int flood(char **words)
+{
+	int udp = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int times = atoi(words[1]);
+	int i, refused = 0;
+	char path[256];
+
+	for (i = 0; i < times; i++) {
+		snprintf(path, sizeof(path), "%s/%d", words[0], i);
+		refused += one_of_many(path, i, udp) < 0;
+	}
+	close(udp);
+	return refused;
+}
+
+/* From now on it runs only where nobody else wants the first CPU. */
+static int idle(char **words)
+{
+	const struct sched_param none = { 0 };
+	cpu_set_t first;
+
+	(void)words;
+	CPU_ZERO(&first);
+	CPU_SET(0, &first);
+	if (sched_setaffinity(0, sizeof(first), &first) < 0)
+		return -errno;
+	return probe_errno(sched_setscheduler(0, SCHED_IDLE, &none));
+}
+
+/* DIR TIMES MS: opens 0, 1, ... of DIR, one after each pause; how many were refused. */
+static int drip(char **words)
+{
+	int times = atoi(words[1]);
+	int i, fd, refused = 0;
+	char path[256];
+
+	for (i = 0; i < times; i++) {
+		usleep((useconds_t)atoi(words[2]) * 1000);
+		snprintf(path, sizeof(path), "%s/%d", words[0], i);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		refused += fd < 0;
 		if (fd >= 0)
 			close(fd);
 	}
@@ -58,10 +133,8 @@ static int signals(char **words)
 }
 
 static const struct probe_op ops[] = {
-	{ "storm", 3, storm },
-	{ "deep", 3, deep },
-	{ "signals", 1, signals },
-	{ NULL, 0, NULL },
+	{ "storm", 3, storm }, { "flood", 2, flood },     { "drip", 3, drip }, { "idle", 0, idle },
+	{ "deep", 3, deep },   { "signals", 1, signals }, { NULL, 0, NULL },
 };
 
 int main(int argc, char **argv)
