@@ -7,9 +7,11 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 
 #include "user/base.h"
@@ -261,6 +263,21 @@ uint64_t comet_cgroup_cpu_usec(const struct comet_cgroup *cgroup)
 	return usec;
 }
 
+/* In another directory files of the same names could be anybody's, and would be obeyed. */
+static bool is_cgroup(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC;
+}
+
+static void forget(struct comet_cgroup *cgroup)
+{
+	comet_close_fd(&cgroup->fd);
+	free(cgroup->path);
+	cgroup->path = NULL;
+}
+
 int comet_cgroup_destroy(struct comet_cgroup *cgroup)
 {
 	int err = 0;
@@ -268,9 +285,13 @@ int comet_cgroup_destroy(struct comet_cgroup *cgroup)
 
 	if (!cgroup->path)
 		return 0;
-	/* A guard may know the plan only. */
+	/* A guard may know the plan only, and a record may name anything. */
 	if (cgroup->fd < 0)
-		cgroup->fd = open(cgroup->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		cgroup->fd = open(cgroup->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (cgroup->fd >= 0 && !is_cgroup(cgroup->fd)) {
+		forget(cgroup);
+		return 0;
+	}
 	if (cgroup->fd >= 0)
 		err = wait_empty(cgroup);
 	/* A dying task can pin it for a moment after the last one has left. */
@@ -284,8 +305,6 @@ int comet_cgroup_destroy(struct comet_cgroup *cgroup)
 		err = -errno;
 		nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
 	}
-	comet_close_fd(&cgroup->fd);
-	free(cgroup->path);
-	cgroup->path = NULL;
+	forget(cgroup);
 	return err;
 }

@@ -60,7 +60,7 @@ void comet_run_release(struct comet_run *run)
 		comet_enforcer_remove(run->enforcer, run->policy_id);
 	comet_fault_at("policy-removed", NULL);
 	run->policy_id = 0;
-	comet_selftest_remove(comet_run_canary_root(run), run->canary);
+	comet_selftest_remove(run->root, run->canary);
 	if (err == 0 && run->record >= 0)
 		comet_leftovers_forget(run->report.run.id);
 	comet_fault_at("record-removed", NULL);

@@ -12,7 +12,6 @@
 #include "user/base.h"
 #include "user/fault.h"
 #include "user/leftovers.h"
-#include "user/selftest.h"
 
 static void detach(void)
 {
@@ -50,7 +49,6 @@ static void __attribute__((noreturn)) guard_main(const struct comet_guarded *gua
 	if (guarded->policy)
 		comet_enforcer_remove(guarded->enforcer, guarded->policy);
 	comet_fault_at("guard-policy-removed", NULL);
-	comet_selftest_remove(AT_FDCWD, guarded->canary);
 	if (err == 0)
 		comet_leftovers_forget(guarded->run_id);
 	comet_fault_at("guard-record-removed", NULL);

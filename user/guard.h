@@ -9,12 +9,11 @@
 #include "user/cgroup.h"
 #include "user/enforcer.h"
 
-/* What there is to clean up. policy 0: none was added yet. canary may be NULL. */
+/* What there is to clean up. policy 0: none was added yet. */
 struct comet_guarded {
 	struct comet_cgroup *cgroup;
 	struct comet_enforcer *enforcer;
 	uint32_t policy;
-	const char *canary;
 	const char *run_id;
 	const int *closed; /* descriptors that the guard must not keep open, -1 skipped */
 	size_t n_closed;

@@ -12,7 +12,6 @@
 #include "user/base.h"
 #include "user/instance.h"
 #include "user/scope.h"
-#include "user/selftest.h"
 
 #define PREFIX "run_" /* of every run's id */
 
@@ -108,15 +107,12 @@ static void clear(int dir, const char *run_id)
 {
 	_cleanup_close_ int fd = openat(dir, run_id, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct comet_cgroup cgroup = { .fd = -1 };
-	_cleanup_free_ char *canary = NULL;
 
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB))
 		return;
 	cgroup.path = read_cgroup(fd, run_id);
 	if (comet_cgroup_destroy(&cgroup) < 0)
 		return;
-	canary = comet_selftest_canary(run_id, false);
-	comet_selftest_remove(AT_FDCWD, canary);
 	unlinkat(dir, run_id, 0);
 }
 

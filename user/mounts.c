@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "user/base.h"
+#include "user/instance.h"
 #include "user/mount.h"
 
 /*
@@ -150,9 +151,9 @@ static int mount_proc(int pins, struct comet_error *error)
 	return 0;
 }
 
-static int mount_memory(const char *path, struct comet_error *error)
+static int mount_memory(const char *path, const char *mode, struct comet_error *error)
 {
-	if (mount("comet", path, "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") < 0)
+	if (mount("comet", path, "tmpfs", MS_NOSUID | MS_NODEV, mode) < 0)
 		return comet_error_set(error, errno, "cannot mount the run's own %s: %s", path,
 				       strerror(errno));
 	return 0;
@@ -166,14 +167,20 @@ int comet_mounts_make(const struct comet_mounts *mounts, struct comet_error *err
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		return comet_error_set(error, errno, "cannot make the run's mounts private: %s",
 				       strerror(errno));
-	if (mounts->workdir)
+	/*
+	 * Records and the lock of all runs are for no agent, whatever its manifest declares: a
+	 * record says whom the next comet kills, and a lock is held by who may but read its file.
+	 * First, so that it covers them in what is mounted elsewhere, too.
+	 */
+	err = mount_memory(COMET_RUN_DIRECTORY, "mode=0755", error);
+	if (err == 0 && mounts->workdir)
 		err = mount_workdir(mounts->workdir, error);
 	if (err < 0)
 		return err;
 	if (access(COMET_SHARED_MEMORY, F_OK) == 0)
-		err = mount_memory(COMET_SHARED_MEMORY, error);
+		err = mount_memory(COMET_SHARED_MEMORY, "mode=1777", error);
 	if (err == 0 && mounts->private_tmp)
-		err = mount_memory("/tmp", error);
+		err = mount_memory("/tmp", "mode=1777", error);
 	if (err == 0)
 		err = mount_proc(mounts->pins, error);
 	/* Where the caller stood is not for the run, and may not be in it. */

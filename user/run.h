@@ -73,8 +73,6 @@ int comet_run_add_path(struct comet_run *run, const char *path, uint32_t access,
 int comet_run_make_root(struct comet_run *run);
 /* A descriptor of its mount namespace, or a negative errno with the sentence in run->error. */
 int comet_run_open_mounts(struct comet_run *run);
-/* The directory from which the path of run->canary is meant. */
-int comet_run_canary_root(const struct comet_run *run);
 /* The descriptors that the operator hands to the agent, and the canary. */
 int comet_run_add_objects(struct comet_run *run);
 

@@ -55,8 +55,6 @@ int comet_run_guard(struct comet_run *run)
 		.cgroup = &run->cgroup,
 		.enforcer = run->enforcer,
 		.policy = run->policy_id,
-		/* One in the run's own root goes with it. */
-		.canary = run->container ? NULL : run->canary,
 		.run_id = run->report.run.id,
 		.closed = closed,
 		.n_closed = COMET_ARRAY_SIZE(closed),
@@ -247,14 +245,9 @@ static int add_policy(struct comet_run *run)
 					   &run->error));
 }
 
-int comet_run_canary_root(const struct comet_run *run)
-{
-	return run->container ? run->root : AT_FDCWD;
-}
-
 static int make_canary(struct comet_run *run)
 {
-	return confined(comet_selftest_make(comet_run_canary_root(run), run->canary, &run->error));
+	return confined(comet_selftest_make(run->root, run->canary, &run->error));
 }
 
 static int seal(struct comet_run *run)
@@ -287,7 +280,7 @@ static int run_selftest(struct comet_run *run)
 	if (code)
 		return code;
 	memcpy(&result, message.text, sizeof(result));
-	comet_selftest_remove(comet_run_canary_root(run), run->canary);
+	comet_selftest_remove(run->root, run->canary);
 	return confined(comet_selftest_judge(&result, &run->error));
 }
 

@@ -160,7 +160,7 @@ static int add_object(struct comet_run *run, int fd, uint32_t access)
 
 static int add_canary(struct comet_run *run)
 {
-	_cleanup_close_ int fd = comet_selftest_open(comet_run_canary_root(run), run->canary);
+	_cleanup_close_ int fd = comet_selftest_open(run->root, run->canary);
 
 	if (fd < 0)
 		return comet_error_set(&run->error, errno, "cannot open %s: %s", run->canary,

@@ -24,26 +24,18 @@ char *comet_selftest_canary(const char *run_id, bool own_root)
 		       : path;
 }
 
-/* From AT_FDCWD the path is absolute, from another directory that is the root. */
-static const char *below(int root, const char *canary)
+/* From the directory that is the run's root. */
+static const char *below(const char *canary)
 {
-	return root == AT_FDCWD ? canary : canary + 1;
+	return canary + 1;
 }
 
 int comet_selftest_make(int root, const char *canary, struct comet_error *error)
 {
-	_cleanup_close_ int fd = -1;
-	int tries;
+	_cleanup_close_ int fd =
+		openat(root, below(canary), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		       0700);
 
-	/* A run that ends at the same time may remove the directory in between. */
-	for (tries = 0; fd < 0 && tries < 100; tries++) {
-		if (root == AT_FDCWD && mkdir(COMET_RUN_DIRECTORY, 0700) < 0 && errno != EEXIST)
-			break;
-		fd = openat(root, below(root, canary),
-			    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0700);
-		if (fd < 0 && errno != ENOENT)
-			break;
-	}
 	/* Otherwise the exec probe would be refused by the mode and prove nothing. */
 	if (fd < 0 || fchmod(fd, 0755) < 0)
 		return comet_error_set(error, errno, "cannot make %s for the self-test: %s", canary,
@@ -53,16 +45,13 @@ int comet_selftest_make(int root, const char *canary, struct comet_error *error)
 
 int comet_selftest_open(int root, const char *canary)
 {
-	return openat(root, below(root, canary), O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	return openat(root, below(canary), O_PATH | O_NOFOLLOW | O_CLOEXEC);
 }
 
 void comet_selftest_remove(int root, const char *canary)
 {
-	if (!canary || root == -1)
-		return;
-	unlinkat(root, below(root, canary), 0);
-	if (root == AT_FDCWD)
-		rmdir(COMET_RUN_DIRECTORY);
+	if (canary && root >= 0)
+		unlinkat(root, below(canary), 0);
 }
 
 static int probe_open(const char *path)

@@ -15,21 +15,18 @@ struct comet_selftest {
 };
 
 /*
- * The path of a run's canary: in a directory that only root can enter, or in the run's own root.
- * malloc'ed; NULL: no memory.
+ * The path of a run's canary: in what covers Comet's own directory in every run (see mounts.c), or
+ * in a root of the run's own. malloc'ed; NULL: no memory.
  */
 char *comet_selftest_canary(const char *run_id, bool own_root);
 
-/*
- * Makes it: an empty executable file of mode 0755. root is where the path is meant: AT_FDCWD, or a
- * descriptor of the run's own root.
- */
+/* Makes it: an empty executable file of mode 0755. root: a descriptor of the run's root. */
 int comet_selftest_make(int root, const char *canary, struct comet_error *error);
 
 /* An O_PATH descriptor of it, or -1 with errno. */
 int comet_selftest_open(int root, const char *canary);
 
-/* Removes it, and its directory where no other run uses that. No canary and no root are fine. */
+/* Removes it. No canary and no root are fine. */
 void comet_selftest_remove(int root, const char *canary);
 
 /*
