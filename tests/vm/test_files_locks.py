@@ -2,7 +2,7 @@
 """Does nobody outside wait for a run that may only read?"""
 import os
 
-from lib import clean, equal, limit, violated
+from lib import equal, limit, violated
 
 WAYS = """
 import ctypes, fcntl, signal, struct
@@ -45,4 +45,3 @@ def test_locks_and_leases(box):
                            + [(way.format(box.r), "ok") for way in shared], WAYS, options=options)
         violated(result, *[("fs.write", box.path("R/f"))] + [("fs.write", box.r)] * newest)
         equal({v["op"] for v in result.violations}, {"lock"}, "operations")
-    clean(box.tries(box.usual(), [(way.format(box.w), "ok") for way in ways], WAYS))
