@@ -58,6 +58,8 @@ struct place {
  * /proc.
  */
 #define ROAD_TWIN_INSIDE (1U << 6)
+/* Of the quiet set (see the manual), for some personas: the event may be of severity info. */
+#define ROAD_QUIET (1U << 7)
 
 struct road {
 	const char *name;    /* unique, in words of the manual */
@@ -96,7 +98,10 @@ struct road {
 	bool (*harmed)(const struct place *place);
 	unsigned flags; /* ROAD_* */
 	int since;      /* first kernel that has the call, as 0x060c; before it: ENOSYS, "-" */
-	/* First kernel where a hook sees it; before it the packet filter answers: EPERM, no event. */
+	/*
+	 * First kernel where a hook sees it; before it the packet filter or the kernel itself
+	 * answers: EPERM, no event.
+	 */
 	int hooked;
 	const char *why;
 };

@@ -91,7 +91,8 @@ static void print_answers(const int *answers)
 static void print_row(const struct road *road, unsigned number)
 {
 	static const char *const words[] = {
-		"root", "changes", "no-event", "leaks", "any-name", "twin-walled", "twin-inside",
+		"root",     "changes",     "no-event",    "leaks",
+		"any-name", "twin-walled", "twin-inside", "quiet",
 	};
 
 	printf("%u\t%s\t%s\t%s", number, road->name, road->surface, road->op ? road->op : "");
