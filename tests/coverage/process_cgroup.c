@@ -20,9 +20,15 @@ static const char *elsewhere(const struct place *place, const char *name)
 /* A cgroup outside whose files the one who tries may write to, as far as file modes go. */
 static void make_cgroup(const struct place *place)
 {
-	static const char *const files[] = { "", "cgroup.procs", "cgroup.threads", "cgroup.kill" };
+	static const char *const files[] = { "",
+					     "cgroup.procs",
+					     "cgroup.threads",
+					     "cgroup.kill",
+					     "cgroup.freeze",
+					     "cgroup.max.descendants" };
 
 	place_default(place);
+	rmdir(elsewhere(place, "")); /* of the persona before */
 	if (mkdir(elsewhere(place, ""), 0755) < 0 && errno != EEXIST)
 		road_broken("%s", elsewhere(place, ""));
 	for (unsigned i = 0; i < sizeof(files) / sizeof(files[0]); i++)
@@ -34,7 +40,7 @@ static void grant_cgroup(const struct place *place)
 	road_grant("fs.read %s", elsewhere(place, ""));
 }
 
-static int join(const struct place *place, const char *file, long id)
+static int join(const struct place *place, const char *file, long number)
 {
 	int fd = open(file, O_WRONLY | O_CLOEXEC);
 	int result;
@@ -42,7 +48,7 @@ static int join(const struct place *place, const char *file, long id)
 	place_names(place, "%s", file);
 	if (fd < 0)
 		return -errno;
-	result = dprintf(fd, "%ld", id) < 0 ? -errno : 0;
+	result = dprintf(fd, "%ld", number) < 0 ? -errno : 0;
 	close(fd);
 	return result;
 }
@@ -139,6 +145,37 @@ static int kill_cgroup(const struct place *place)
 	return road_fd(open(elsewhere(place, "cgroup.kill"), O_WRONLY | O_CLOEXEC));
 }
 
+static int freeze_cgroup(const struct place *place)
+{
+	return join(place, elsewhere(place, "cgroup.freeze"), 1);
+}
+
+static int limit_cgroup(const struct place *place)
+{
+	return join(place, elsewhere(place, "cgroup.max.descendants"), 1);
+}
+
+static bool holds_one(const struct place *place, const char *name)
+{
+	char text[8] = "";
+	int fd = open(elsewhere(place, name), O_RDONLY | O_CLOEXEC);
+
+	road_must(fd, name);
+	road_must(read(fd, text, sizeof(text) - 1), name);
+	close(fd);
+	return text[0] == '1';
+}
+
+static bool is_frozen(const struct place *place)
+{
+	return holds_one(place, "cgroup.freeze");
+}
+
+static bool is_limited(const struct place *place)
+{
+	return holds_one(place, "cgroup.max.descendants");
+}
+
 #define LEAVE(text, function)                                                                      \
 	.name = text, .surface = "kernel", .op = "cgroup_move", .try = function,                   \
 	.twin = read_members, .hidden = { EACCES }, .prepare = make_cgroup, .grants = grant_cgroup
@@ -152,6 +189,8 @@ static const struct road process_cgroup[] = {
 	{ LEAVE("joining the root cgroup (cgroup.threads)", join_root_threads),
 	  .walled = { EACCES } },
 	{ LEAVE("killing another cgroup (cgroup.kill)", kill_cgroup) },
+	{ LEAVE("freezing another cgroup (cgroup.freeze)", freeze_cgroup), .harmed = is_frozen },
+	{ LEAVE("limiting another cgroup", limit_cgroup), .harmed = is_limited },
 	{
 		.name = "clone3 into another cgroup",
 		.surface = "kernel",

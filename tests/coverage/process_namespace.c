@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <sched.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -71,6 +72,22 @@ static int clone_old(const struct place *place)
 	long pid = syscall(SYS_clone, CLONE_NEWNS | SIGCHLD, NULL, NULL, NULL, NULL);
 
 	(void)place;
+	if (pid == 0)
+		_exit(0);
+	return pid < 0 ? -errno : road_result(waitpid((pid_t)pid, NULL, 0));
+}
+
+/* A process of a number that somebody outside may wait for. */
+static int clone_with_number(const struct place *place)
+{
+	pid_t number = 30000 + (pid_t)place->number;
+	struct clone_args args = {
+		.exit_signal = SIGCHLD,
+		.set_tid = (__u64)(uintptr_t)&number,
+		.set_tid_size = 1,
+	};
+	long pid = syscall(SYS_clone3, &args, sizeof(args));
+
 	if (pid == 0)
 		_exit(0);
 	return pid < 0 ? -errno : road_result(waitpid((pid_t)pid, NULL, 0));
@@ -147,6 +164,15 @@ static const struct road process_namespace[] = {
 		.name = "clone CLONE_NEWNS",
 		.surface = "kernel",
 		.try = clone_old,
+		.twin = clone_plainly,
+		.hidden = { EPERM },
+		.walled = { EPERM },
+	},
+	{
+		.name = "clone3 with a number of one's choice (set_tid)",
+		.surface = "kernel",
+		.op = "capability",
+		.try = clone_with_number,
 		.twin = clone_plainly,
 		.hidden = { EPERM },
 		.walled = { EPERM },
