@@ -182,6 +182,21 @@ static int by_compat_call(const struct place *place)
 }
 #endif
 
+/* From 6.14 on: asks whether it could be started, and starts nothing. */
+static void call_check(const char *program, int fd, char *const argv[])
+{
+	(void)fd;
+	if (syscall(SYS_execveat, AT_FDCWD, program, argv, no_environment, 0x10000) == 0)
+		_exit(0);
+	if (errno == EINVAL)
+		errno = ENOSYS;
+}
+
+static int check_alone(const struct place *place)
+{
+	return exec_start(place, call_check, exec_own(place), -1, NULL);
+}
+
 #define PROGRAM(text, function)                                                                    \
 	.name = text, .surface = "exec", .op = "exec", .try = function, .hidden = { ENOENT },      \
 	.readable = { EACCES }, .prepare = exec_prepare, .grants = exec_grants,                    \
@@ -192,6 +207,30 @@ static const struct road exec_calls[] = {
 	{ PROGRAM("execveat of a name in a directory", by_execveat) },
 	{ PROGRAM("execveat of a descriptor (AT_EMPTY_PATH)", by_empty_path) },
 	{ PROGRAM("fexecve", by_fexecve) },
+	{
+		.name = "execveat with AT_EXECVE_CHECK",
+		.surface = "exec",
+		.op = "exec",
+		.try = check_alone,
+		.hidden = { ENOENT },
+		.prepare = exec_prepare,
+		.grants = exec_grants,
+		.harmed = exec_ran,
+		.since = 0x060e,
+	},
+	{
+		.name = "execveat with AT_EXECVE_CHECK of what may be read alone",
+		.surface = "exec",
+		.try = check_alone,
+		.readable = { ROAD_SUCCEEDS },
+		.prepare = exec_prepare,
+		.grants = exec_grants,
+		.harmed = exec_ran,
+		.flags = ROAD_LEAKS,
+		.since = 0x060e,
+		.why = "starts nothing; the kernel asks no hook that judges programs, so the "
+		       "answer is that of the file's mode",
+	},
 	{ PROGRAM("execve of /proc/self/fd/N", by_proc_fd) },
 	{ PROGRAM("execve below /proc/self/root", by_proc_root) },
 	{ PROGRAM("execve of a relative name", by_relative_name) },

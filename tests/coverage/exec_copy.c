@@ -125,6 +125,17 @@ static int start_sealed_memory(const struct place *place)
 	return start_unnamed(place, exec_by_fd, fd);
 }
 
+/* Also where its interpreter is declared. */
+static int start_script_in_memory(const struct place *place)
+{
+	int fd = memfd_create("script", 0);
+
+	road_must(fd, "memfd_create");
+	if (dprintf(fd, "#!%s\n" EXEC_SCRIPT, declared(place)) < 0)
+		road_broken("writing a script");
+	return start_unnamed(place, exec_by_fd, fd);
+}
+
 static int start_temporary(const struct place *place)
 {
 	int fd = open(place->scratch, O_TMPFILE | O_RDWR, 0755);
@@ -206,6 +217,7 @@ static const struct road exec_copies[] = {
 	UNNAMED("execveat of a memfd", start_memory),
 	UNNAMED("execve of a memfd by /proc/self/fd/N", start_memory_by_proc),
 	UNNAMED("execveat of a sealed memfd", start_sealed_memory),
+	UNNAMED("execveat of a script in a memfd", start_script_in_memory),
 	UNNAMED("execveat of an O_TMPFILE file", start_temporary),
 	UNNAMED("execveat of a deleted program", start_deleted),
 	{ COPY("ld.so PROGRAM", start_loader), .flags = ROAD_CHANGES },
