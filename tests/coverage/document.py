@@ -106,8 +106,9 @@ def main():
     print(f"\n{len(rows)} roads, {sides} kinds of target on them.")
     write_table(tables)
     write_reasons(rows, "leaks", "What is told all the same",
-                  "No hook sees what is asked for here. `isolation: container` hides it: what is "
-                  "not declared is not there.")
+                  "No hook sees what is asked for here. `isolation: container` hides the names: "
+                  "what is not declared is not there. The pid namespace of a run hides the "
+                  "processes outside.")
     write_reasons(rows, "no-event", "What is refused without an event", "The call fails all the same.")
 
 

@@ -35,6 +35,12 @@ static bool mount_is_gone(const struct place *place)
 	return umount2(made_mount(place), MNT_DETACH) < 0;
 }
 
+/* Says so, and takes it away. */
+static bool is_mounted(const struct place *place)
+{
+	return umount2(road_mine(place, "m"), MNT_DETACH) == 0;
+}
+
 /* The hidden file, where it would then be. */
 static int look(const struct place *place, long result)
 {
@@ -150,6 +156,23 @@ static int set_attributes(const struct place *place)
 	return road_result(syscall(SYS_mount_setattr, AT_FDCWD, "/", 0, &attr, sizeof(attr)));
 }
 
+/* From 6.15 on. */
+static int clone_tree_with_attributes(const struct place *place)
+{
+	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY };
+
+	return road_fd(syscall(467 /* open_tree_attr */, AT_FDCWD, place->dir, OPEN_TREE_CLONE,
+			       &attr, sizeof(attr)));
+}
+
+/* From 7.0 on; older kernels know no such flag. */
+static int open_tree_as_namespace(const struct place *place)
+{
+	int result = road_fd(syscall(SYS_open_tree, AT_FDCWD, place->dir, 1U << 1));
+
+	return result == -EINVAL ? -ENOSYS : result;
+}
+
 /* A descriptor for a place is to be had, of a copy it is not. */
 static int open_tree_plainly(const struct place *place)
 {
@@ -159,13 +182,14 @@ static int open_tree_plainly(const struct place *place)
 #define MOUNT(text, function)                                                                      \
 	.name = text, .surface = "kernel", .try = function, .twin = open_tree_plainly,             \
 	.hidden = { EPERM }, .walled = { EPERM }
+#define ADD(text, function) MOUNT(text, function), .harmed = is_mounted
 #define MADE(text, function) MOUNT(text, function), .prepare = make_mount, .harmed = mount_is_gone
 
 static const struct road kernel_mount[] = {
-	{ MOUNT("mount of a directory elsewhere (MS_BIND)", bind_directory) },
-	{ MOUNT("mount of a tmpfs", mount_tmpfs) },
-	{ MOUNT("mount of a proc", mount_proc) },
-	{ MOUNT("mount of an overlay", mount_overlay) },
+	{ ADD("mount of a directory elsewhere (MS_BIND)", bind_directory) },
+	{ ADD("mount of a tmpfs", mount_tmpfs) },
+	{ ADD("mount of a proc", mount_proc) },
+	{ ADD("mount of an overlay", mount_overlay) },
 	{ MOUNT("remount of a mount (MS_REMOUNT with MS_BIND)", remount) },
 	{ MOUNT("remount of a filesystem (MS_REMOUNT)", remount_filesystem) },
 	{ MOUNT("change of propagation (MS_PRIVATE)", change_propagation) },
@@ -174,6 +198,8 @@ static const struct road kernel_mount[] = {
 	{ MADE("umount2 MNT_EXPIRE", expire) },
 	{ MOUNT("pivot_root", pivot) },
 	{ MOUNT("open_tree OPEN_TREE_CLONE", clone_tree) },
+	{ MOUNT("open_tree OPEN_TREE_NAMESPACE", open_tree_as_namespace), .since = 0x0700 },
+	{ MOUNT("open_tree_attr OPEN_TREE_CLONE", clone_tree_with_attributes), .since = 0x060f },
 	{ MOUNT("fsopen and fsmount", open_filesystem) },
 	{ MOUNT("fspick", pick_filesystem) },
 	{ MADE("move_mount", move_new) },

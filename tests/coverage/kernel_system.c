@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <linux/kexec.h>
 #include <linux/reboot.h>
+#include <string.h>
 #include <sys/io.h>
 #include <sys/ioctl.h>
 #include <sys/klog.h>
 #include <sys/quota.h>
+#include <sys/socket.h>
 #include <sys/swap.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -49,7 +51,7 @@ CALL(quota_of_root, syscall(SYS_quotactl_fd, open("/", O_PATH | O_CLOEXEC),
 			    QCMD(Q_SETQUOTA, USRQUOTA), place->uid, NULL))
 CALL(log_read, klogctl(3, (char[64]){ 0 }, 64))
 CALL(log_clear, klogctl(5, NULL, 0))
-CALL(log_level, klogctl(8, NULL, 1))
+CALL(log_level, klogctl(8, NULL, 6))
 CALL(account, acct(NULL))
 CALL(account_to, acct(place->mine))
 CALL(hang_up, vhangup())
@@ -104,6 +106,72 @@ static int request_as_oneself(const struct place *place)
 	return request_as(0);
 }
 
+/* From 6.7 on: what setsockopt(2) does, by a ring. */
+static int command_socket(int level, int option)
+{
+	struct io_uring_sqe request = { .opcode = 46 /* IORING_OP_URING_CMD */ };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), value = 1, result;
+	const unsigned int set = 3 /* SOCKET_URING_OP_SETSOCKOPT */;
+	const unsigned int what[2] = { (unsigned int)level, (unsigned int)option };
+	const unsigned long at = (unsigned long)&value;
+
+	road_must(fd, "socket");
+	request.fd = fd;
+	memcpy(&request.off, &set, sizeof(set));
+	memcpy(&request.addr, what, sizeof(what));
+	request.file_index = sizeof(value); /* its length */
+	memcpy(&request.addr3, &at, sizeof(at));
+	result = uring_do(&request, 0);
+	close(fd);
+	return result == -EOPNOTSUPP ? -ENOSYS : result;
+}
+
+static int mark_by_ring(const struct place *place)
+{
+	(void)place;
+	return command_socket(SOL_SOCKET, SO_MARK);
+}
+
+static int reuse_by_ring(const struct place *place)
+{
+	(void)place;
+	return command_socket(SOL_SOCKET, SO_REUSEADDR);
+}
+
+/* What the file says now, where rows have changed it; then it says what it did before. */
+static bool says(const char *path, const char *text, const char *before)
+{
+	char now[128] = "";
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	bool same;
+
+	road_must(fd, path);
+	road_must(read(fd, now, sizeof(now) - 1), path);
+	same = strncmp(now, text, strlen(text)) == 0;
+	if (same && write(fd, before, strlen(before)) < 0)
+		road_broken("%s", path);
+	close(fd);
+	return same;
+}
+
+static bool host_name_is_set(const struct place *place)
+{
+	(void)place;
+	return says("/proc/sys/kernel/hostname", "road\n", "host");
+}
+
+static bool domain_name_is_set(const struct place *place)
+{
+	(void)place;
+	return says("/proc/sys/kernel/domainname", "road\n", "(none)");
+}
+
+static bool log_level_is_set(const struct place *place)
+{
+	(void)place;
+	return says("/proc/sys/kernel/printk", "6\t", "4");
+}
+
 #define SYSTEM(text, function)                                                                     \
 	.name = text, .surface = "kernel", .try = function, .twin = ask_kernel,                    \
 	.hidden = { EPERM }, .walled = { EPERM }
@@ -118,13 +186,13 @@ static const struct road kernel_system[] = {
 	{ SYSTEM("reboot LINUX_REBOOT_CMD_KEXEC", reboot_kexec) },
 	{ SYSTEM("swapon", swap_on) },
 	{ SYSTEM("swapoff", swap_off) },
-	{ SYSTEM("sethostname", set_host_name) },
-	{ SYSTEM("setdomainname", set_domain_name) },
+	{ SYSTEM("sethostname", set_host_name), .harmed = host_name_is_set },
+	{ SYSTEM("setdomainname", set_domain_name), .harmed = domain_name_is_set },
 	{ SYSTEM("quotactl", quota_off) },
 	{ SYSTEM("quotactl_fd", quota_of_root) },
 	{ SYSTEM("syslog: read all", log_read) },
 	{ SYSTEM("syslog: clear", log_clear) },
-	{ SYSTEM("syslog: level of the console", log_level) },
+	{ SYSTEM("syslog: level of the console", log_level), .harmed = log_level_is_set },
 	{ SYSTEM("acct: stop", account) },
 	{ SYSTEM("acct: to a file", account_to) },
 	{ SYSTEM("vhangup", hang_up) },
@@ -147,6 +215,16 @@ static const struct road kernel_system[] = {
 		.try = paste_into_terminal,
 		.twin = ask_what_is_there,
 		.hidden = { EPERM },
+	},
+	{
+		.name = "io_uring URING_CMD: SO_MARK of a socket",
+		.surface = "kernel",
+		.op = "capability",
+		.try = mark_by_ring,
+		.twin = reuse_by_ring,
+		.hidden = { EPERM },
+		.walled = { EPERM },
+		.since = 0x0607,
 	},
 	{
 		.name = "io_uring under other credentials (personality)",
