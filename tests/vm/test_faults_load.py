@@ -4,6 +4,7 @@ import ctypes
 import os
 import socket
 import struct
+import subprocess
 
 from lib import CANARY, PROBES, check, clean, equal, limit, violated, wait
 from life import bpf, events_of, held, same, start, until
@@ -95,27 +96,47 @@ def move_down(agent, depth):
         f.write(str(agent["pid"]))
 
 
+def fields_of(pid):
+    with open(f"/proc/{pid}/status", encoding="utf-8") as f:
+        return dict(line.rstrip("\n").split(":\t", 1) for line in f)
+
+
 @limit(300)
 def test_cgroups_that_find_no_room(box):
     """Child cgroups of a run, for which the map has no room, are held as the run is; those too
-    deep to tell are refused everything."""
+    deep to tell are refused everything, and nobody counts as inside for them."""
+    # With every capability, and all numbers of processes known, Comet alone is in their way.
+    fault = "own-set=three,small-map=comet_layers:3,host-pids,keep-capabilities"
     x = box.listen(socket.SOCK_DGRAM)
     os.mkfifo(box.path("R/fifo"))
     before = held()
-    held_as_declared = ["ENOENT", "ECONNREFUSED", "ok"]
-    cases = (0, held_as_declared), (3, held_as_declared), (70, ["EPERM"] * 3)
-    for runs, (depth, answers) in enumerate(cases, 1):
+    outside = subprocess.Popen(["sleep", "1000"])
+    box.closers += [outside.kill, outside.wait]
+    other = start(box, box.usual(name="other"), "/bin/sleep", "1000", fault=fault)
+    # All programs are loaded for it.
+    until(lambda: other.poll() is not None or os.path.exists(other.events) and started(other),
+          "the other run", 60)
+    victims = outside.pid, started(other)[0]["pid"]
+    others = [f"{what} {pid}" for pid in victims for what in ("end", "trace")]
+    held_as_declared = ["ENOENT", "ECONNREFUSED", "ok", "ok"]
+    cases = (0, held_as_declared), (3, held_as_declared), (70, ["EPERM"] * 4)
+    for runs, (depth, answers) in enumerate(cases, 2):
         ready, made = box.path(f"W/ready{depth}"), box.path(f"W/made{depth}")
         process = start(box, box.usual(), PRESS, f"make {ready}", f"gate {box.r}/fifo",
-                        f"read {box.s}", f"send {x.port} x", f"make {made}",
-                        fault="few-programs=two,small-map=comet_layers:2")
+                        f"read {box.s}", f"send {x.port} x", f"make {made}", "end 0", *others,
+                        fault=fault)
         wait(ready)
         until(lambda: len(started(process)) == runs, "the agent's number")
         move_down(started(process)[-1], depth)
         open(box.path("R/fifo"), "wb").close()
         out, _ = process.communicate(timeout=60)
-        equal(out.split(), ["ok", "ok", *answers], f"answers at depth {depth}")
+        equal(out.split(), ["ok", "ok", *answers, *["EPERM"] * 4], f"answers at depth {depth}")
         equal(os.path.exists(made), answers[-1] == "ok", "made")
+        for pid in victims:
+            fields = fields_of(pid)
+            equal((fields["State"], fields["TracerPid"]), ("S (sleeping)", "0"), "a victim's state")
+    other.terminate()
+    other.communicate()
     equal(x.settled(), [], "arrived at X")
     same(before)
 

@@ -3,8 +3,11 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/vm/probes/probe.h"
@@ -98,9 +101,38 @@ static int gate(char **words)
 	return 0;
 }
 
+/* PID, or 0 for a child of its own: SIGTERM. */
+static int end(char **words)
+{
+	pid_t pid = atoi(words[0]);
+	pid_t child = pid ? 0 : fork();
+	int r;
+
+	while (!pid && !child)
+		pause();
+	if (child < 0)
+		return -errno;
+	r = probe_errno(kill(pid ? pid : child, SIGTERM));
+	if (child > 0 && r == 0)
+		waitpid(child, NULL, 0);
+	return r;
+}
+
+/* PID: traces it, for a moment. */
+static int trace(char **words)
+{
+	pid_t pid = atoi(words[0]);
+	int r = probe_errno(ptrace(PTRACE_SEIZE, pid, NULL, NULL));
+
+	if (r == 0 && ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) == 0 && waitpid(pid, NULL, 0) > 0)
+		ptrace(PTRACE_DETACH, pid, NULL, NULL);
+	return r;
+}
+
 static const struct probe_op ops[] = {
 	{ "press", 5, press }, { "send", 2, send_word }, { "read", 1, read_file },
-	{ "make", 1, make },   { "gate", 1, gate },      { NULL, 0, NULL },
+	{ "make", 1, make },   { "gate", 1, gate },      { "end", 1, end },
+	{ "trace", 1, trace }, { NULL, 0, NULL },
 };
 
 int main(int argc, char **argv)
