@@ -5,6 +5,7 @@
 #include "user/terminal.h"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 
 #include "user/base.h"
 
@@ -13,7 +14,9 @@ void comet_terminal_open(struct comet_terminal *terminal)
 	*terminal = (struct comet_terminal){ .fd = open("/dev/tty", O_RDWR | O_CLOEXEC) };
 	if (terminal->fd < 0)
 		return;
-	if (tcgetattr(terminal->fd, &terminal->modes) < 0) {
+	if (tcgetattr(terminal->fd, &terminal->modes) < 0 ||
+	    ioctl(terminal->fd, TIOCGETD, &terminal->discipline) < 0 ||
+	    ioctl(terminal->fd, TIOCGEXCL, &terminal->exclusive) < 0) {
 		comet_close_fd(&terminal->fd);
 		return;
 	}
@@ -41,10 +44,25 @@ static void reset(const struct comet_terminal *terminal)
 	tcsetattr(terminal->fd, TCSANOW, &terminal->modes);
 }
 
+/*
+ * A line discipline that is none of a terminal's leaves it deaf and mute, an exclusive one cannot
+ * be opened again: no shell that takes it back would mend that.
+ */
+static void mend(const struct comet_terminal *terminal)
+{
+	int now;
+
+	if (ioctl(terminal->fd, TIOCGETD, &now) == 0 && now != terminal->discipline)
+		ioctl(terminal->fd, TIOCSETD, &terminal->discipline);
+	if (ioctl(terminal->fd, TIOCGEXCL, &now) == 0 && now && !terminal->exclusive)
+		ioctl(terminal->fd, TIOCNXCL);
+}
+
 void comet_terminal_close(struct comet_terminal *terminal, bool reset_modes)
 {
 	if (terminal->fd < 0)
 		return;
+	mend(terminal);
 	if (terminal->given)
 		tcsetpgrp(terminal->fd, getpgrp());
 	if (terminal->given && reset_modes)

@@ -16,7 +16,9 @@ struct comet_terminal {
 	int fd;               /* the controlling terminal, -1: none */
 	bool eager;           /* the agent gets it at its start */
 	bool given;           /* it is the agent's at the moment */
-	struct termios modes; /* as found */
+	struct termios modes; /* as found, and so are these */
+	int discipline;
+	int exclusive;
 };
 
 void comet_terminal_open(struct comet_terminal *terminal);

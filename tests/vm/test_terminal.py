@@ -66,6 +66,34 @@ def test_run_as_a_job(box):
     terminal.expect("code=130")
 
 
+SPOIL = """
+import fcntl, struct
+N_NULL, TIOCSETD, TIOCEXCL = 27, 0x5423, 0x540c
+attempt(fcntl.ioctl, 0, TIOCEXCL, 0)
+fcntl.ioctl(0, TIOCSETD, struct.pack("i", N_NULL))
+try:
+    os.write(1, b"still a terminal\\n")
+except OSError:
+    pass
+"""
+
+
+def test_terminal_made_useless(box):
+    """An agent that gives its terminal a line discipline which neither reads nor writes, and takes
+    it for itself alone, does so for no longer than it runs."""
+    program = box.file("R/spoil.py", ATTEMPT + SPOIL)
+    terminal = Terminal("env", "PS1=out> ", "bash", "--norc", "--noprofile", "-i")
+    box.closers.append(terminal.close)
+    terminal.expect("out> ")
+    terminal.type(f"comet run --quiet --user 1000 {box.usual()} -- {PYTHON} {program}\n")
+    terminal.expect("ok")
+    seen = terminal.expect("out> ")
+    check("still" not in seen, f"the agent could not spoil the terminal: {seen!r}")
+    terminal.type(f"{PYTHON} -c \"import fcntl; "
+                  "print('exclusive=%d' % fcntl.ioctl(0, 0x80045440, bytes(4))[0])\"\n")
+    terminal.expect("exclusive=0")  # TIOCGEXCL
+
+
 ODD = """
 import ctypes
 ctypes.CDLL(None).prctl(15, b"\\x1b[7m\\rcomm", 0, 0, 0)
