@@ -5,13 +5,19 @@
  */
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/quota.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "tests/coverage/road.h"
@@ -231,6 +237,89 @@ static int truncate_file(const struct place *place)
 	return road_result(truncate(place->target, 0));
 }
 
+static int get_trusted(const struct place *place)
+{
+	char text[64];
+
+	return road_result(getxattr(place->target, "trusted.coverage", text, sizeof(text)));
+}
+
+static int read_link_of_file(const struct place *place)
+{
+	char text[64];
+
+	return road_result(readlink(place->target, text, sizeof(text)));
+}
+
+static int unmount(const struct place *place)
+{
+	return road_result(umount2(place->target, 0));
+}
+
+static int change_root(const struct place *place)
+{
+	return road_result(chroot(place->dir));
+}
+
+static int quota(const struct place *place)
+{
+	return road_result(
+		syscall(SYS_quotactl, QCMD(Q_SYNC, USRQUOTA), place->target, 0, NULL));
+}
+
+static int link_elsewhere(const struct place *place)
+{
+	return road_result(link(place->target, "/dev/shm/coverage"));
+}
+
+static int link_here(const struct place *place)
+{
+	return road_result(link(place->target, road_in(place, "new")));
+}
+
+/* A program that runs all the while, outside. */
+static void make_program(const struct place *place)
+{
+	int from = (int)road_must(open("/bin/sleep", O_RDONLY), "/bin/sleep");
+	int to;
+
+	place_directory(place, place->dir);
+	place_file(place, place->target, "", 0755);
+	to = (int)road_must(open(place->target, O_WRONLY), place->target);
+	while (sendfile(to, from, NULL, 1 << 20) > 0)
+		;
+	close(to);
+	close(from);
+}
+
+static void run_program(const struct place *place)
+{
+	int ends[2];
+	char byte;
+
+	road_must(pipe2(ends, O_CLOEXEC), "pipe2");
+	if (road_must(fork(), "fork") == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		execl(place->target, "sleep", "1000", NULL);
+		road_broken("%s", place->target);
+	}
+	close(ends[1]);
+	/* Its end is the end of execve's. */
+	if (read(ends[0], &byte, 1) == 0)
+		road_ready(place);
+	pause();
+}
+
+static int write_program(const struct place *place)
+{
+	return road_fd(open(place->target, O_WRONLY));
+}
+
+static int write_mine(const struct place *place)
+{
+	return road_fd(open(place->mine, O_WRONLY));
+}
+
 #define EXISTS "the kernel asks no hook that sees the path; tells that the name exists"
 #define EARLIER "the kernel answers before it asks a hook; tells that the name exists"
 #define KIND "the kernel answers before it asks a hook; tells what kind of thing it is"
@@ -282,5 +371,16 @@ static const struct road file_leak[] = {
 	{ LEAK("open a symbolic link with O_NOFOLLOW", open_link, ELOOP, KIND),
 	  .prepare = make_link, .twin = read_link },
 	{ LEAK("truncate a directory", truncate_directory, EISDIR, KIND), .twin = truncate_file },
+	{ LEAK("readlink of a file", read_link_of_file, EINVAL, KIND), .twin = open_file },
+	{ LEAK_INSIDE("getxattr of a trusted attribute", get_trusted, ENODATA, EARLIER),
+	  .twin = open_file },
+	{ LEAK_INSIDE("umount2 of what is no mount", unmount, EPERM, EARLIER), .twin = open_file },
+	{ LEAK_INSIDE("chroot without the right to it", change_root, EPERM, EARLIER),
+	  .twin = change_directory },
+	{ LEAK("quotactl on what is no device", quota, ENOTBLK, EXISTS), .twin = open_file },
+	{ LEAK("link to another mount", link_elsewhere, EXDEV, EARLIER), .twin = link_here },
+	{ LEAK("open a running program for writing", write_program, ETXTBSY,
+	       "the kernel answers before it asks a hook; tells that the program runs"),
+	  .prepare = make_program, .outside = run_program, .twin = write_mine },
 };
 ROADS(file_leak);

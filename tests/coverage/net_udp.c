@@ -279,6 +279,18 @@ static int send_corked_elsewhere(const struct place *place)
 	return net_done(fd, sendto(fd, net_data, sizeof(net_data), 0, &to.any, len));
 }
 
+/* Begun and ended with the declared address: connect(2) in between changes where it all goes. */
+static int send_corked_over_connect(const struct place *place)
+{
+	union net_address to, declared;
+	socklen_t len = net_declared(place, FOUR, &declared);
+	int fd = net_socket(AF_INET, SOCK_DGRAM, 0);
+
+	road_must(sendto(fd, net_data, sizeof(net_data), MSG_MORE, &declared.any, len), "sendto");
+	road_must(connect(fd, &to.any, net_address(place, FOUR, &to)), "connect");
+	return net_done(fd, sendto(fd, net_data, sizeof(net_data), 0, &declared.any, len));
+}
+
 static int send_port_zero(const struct place *place)
 {
 	union net_address to;
@@ -319,6 +331,18 @@ static const struct road net_udp[] = {
 	{ UDP("connect UDP to ::ffff:a.b.c.d, then IPV6_ADDRFORM and send", send_after_change) },
 	{ UDP("sendto with MSG_MORE, in two parts", send_corked) },
 	{ UDP("sendto with MSG_MORE, the second part elsewhere", send_corked_elsewhere) },
+	{
+		.name = "sendto with MSG_MORE, and connect elsewhere before the second part",
+		.surface = "egress",
+		.op = "send",
+		.outside = net_listen,
+		.try = send_corked_over_connect,
+		.grants = net_grant_four,
+		.hidden = { EPERM },
+		.flags = ROAD_NO_EVENT | ROAD_CHANGES,
+		.why = "the hook sees the declared address; the packet filter drops the packet, "
+		       "counts it as a violation without an event, and the run ends with 3",
+	},
 	{ UDP("connect UDP to port 0, then send", send_port_zero), .twin = connect_send },
 };
 ROADS(net_udp);
