@@ -296,7 +296,7 @@ static void test_hosts_that_cannot_be_enforced(void **state)
 		{ "api.example.com", A50 "aaaaaaaaaaaaaa.b", HOST },
 		{ "api.example.com", "10.0.0.1/8", HOST "\"10.0.0.1/8\" (" },
 		{ "api.example.com", "10.0.0.0/33", HOST "\"10.0.0.0/33\" (" },
-		{ "api.example.com", "\"fe80::1%eth0\"", HOST "\"fe80::1%eth0\" (" },
+		{ "api.example.com", "\"fd00::1%eth0\"", HOST "\"fd00::1%eth0\" (" },
 		/* Allowed twins. */
 		{ "api.example.com", "127.0.0.1", "egress 127.0.0.1:443/https" },
 		{ "api.example.com", "\"::1\"", "egress ::1:443/https" },
