@@ -19,11 +19,21 @@ static int lease(const struct place *place)
 	return fd < 0 ? -errno : road_result(fcntl(fd, F_SETLEASE, F_RDLCK));
 }
 
-static int flock_it(const struct place *place)
+static int lock_file(const struct place *place, int how)
 {
 	int fd = opened(place);
 
-	return fd < 0 ? -errno : road_result(flock(fd, LOCK_EX | LOCK_NB));
+	return fd < 0 ? -errno : road_result(flock(fd, how | LOCK_NB));
+}
+
+static int lock_alone(const struct place *place)
+{
+	return lock_file(place, LOCK_EX);
+}
+
+static int lock_with_others(const struct place *place)
+{
+	return lock_file(place, LOCK_SH);
 }
 
 static int lock_range(const struct place *place, int command)
@@ -44,8 +54,7 @@ static int lock_open_file(const struct place *place)
 	return lock_range(place, 37 /* F_OFD_SETLK */);
 }
 
-#define LOCKED                                                                                     \
-	"whoever may read a file may lock it; it holds up those alone who ask for a lock as well"
+#define LOCKED "readers may share a lock; it holds up those alone who ask for an exclusive one"
 
 static const struct road file_lock[] = {
 	{
@@ -58,13 +67,21 @@ static const struct road file_lock[] = {
 	{
 		.name = "fcntl F_SETLEASE on what may be read alone",
 		.surface = "fs.write",
+		.op = "lock",
 		.try = lease,
 		.readable = { EACCES },
 	},
 	{
-		.name = "flock of what may be read alone",
+		.name = "flock LOCK_EX of what may be read alone",
+		.surface = "fs.write",
+		.op = "lock",
+		.try = lock_alone,
+		.readable = { EACCES },
+	},
+	{
+		.name = "flock LOCK_SH of what may be read alone",
 		.surface = "fs.read",
-		.try = flock_it,
+		.try = lock_with_others,
 		.readable = { ROAD_SUCCEEDS },
 		.flags = ROAD_LEAKS,
 		.why = LOCKED,

@@ -108,18 +108,18 @@ static int write_mine(const struct place *place)
 EACH_SETTING(FUNCTIONS)
 
 /* File modes keep an ordinary user from them. */
-#define WRITTEN(text, setting, answer)                                                             \
+#define WRITTEN(text, setting, where, how)                                                         \
 	{                                                                                          \
-		.name = text " that is mounted in a declared directory", .surface = "kernel",      \
-		.try = write_##setting, .twin = write_mine, .granted = { answer },                 \
+		.name = text " that is mounted in a declared directory", .surface = where,         \
+		.op = how, .try = write_##setting, .twin = write_mine, .granted = { EACCES },      \
 		.walled = { EACCES }, .prepare = mount_##setting, .harmed = changed_##setting      \
 	}
 
 static const struct road kernel_written[] = {
-	WRITTEN("write of a sysctl of a proc", sysctl, EPERM),
-	WRITTEN("write of sysrq-trigger of a proc", sysrq, EPERM),
-	WRITTEN("write of a kernel parameter of a sysfs", parameter, EPERM),
-	WRITTEN("write of tracing_on of a tracefs", tracing, EPERM),
-	WRITTEN("write of a cgroup's limit of a cgroup2", limit, EACCES),
+	WRITTEN("write of a sysctl of a proc", sysctl, "fs.write", "open"),
+	WRITTEN("write of sysrq-trigger of a proc", sysrq, "fs.write", "open"),
+	WRITTEN("write of a kernel parameter of a sysfs", parameter, "fs.write", "open"),
+	WRITTEN("write of tracing_on of a tracefs", tracing, "fs.write", "open"),
+	WRITTEN("write of a cgroup's limit of a cgroup2", limit, "kernel", "cgroup_move"),
 };
 ROADS(kernel_written);
