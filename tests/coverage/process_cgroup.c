@@ -128,12 +128,6 @@ static int make_child_cgroup(const struct place *place)
 	return road_result(mkdir(elsewhere(place, "child"), 0755));
 }
 
-static void grant_child(const struct place *place)
-{
-	road_grant("fs.read %s", elsewhere(place, ""));
-	road_grant("fs.write %s", elsewhere(place, "child"));
-}
-
 static bool child_is_there(const struct place *place)
 {
 	return rmdir(elsewhere(place, "child")) == 0;
@@ -205,11 +199,11 @@ static const struct road process_cgroup[] = {
 		.surface = "fs.write",
 		.op = "mkdir",
 		.try = make_child_cgroup,
+		.twin = read_members,
 		.hidden = { ENOENT },
 		.prepare = make_cgroup,
-		.grants = grant_child,
+		.grants = grant_cgroup,
 		.harmed = child_is_there,
-		.flags = ROAD_CHANGES,
 	},
 };
 ROADS(process_cgroup);

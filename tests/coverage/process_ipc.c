@@ -184,7 +184,7 @@ static int list_memory(const struct place *place)
 	int result = -EINVAL;
 
 	(void)place;
-	for (int i = 0; i < 8 && result == -EINVAL; i++)
+	for (int i = 0; i < 4096 && result == -EINVAL; i++)
 		result = road_result(shmctl(i, SHM_STAT_ANY, &state));
 	return result;
 }
