@@ -156,19 +156,24 @@ def limited(*command):
         sys.exit(f"{command[:2]} did not end within {SECONDS} s")
 
 
+def started(events):
+    """The first event, once there is one: then the run is as it stays."""
+    lib.wait(events, 120)
+    line = ""
+    while not line.endswith("\n"):
+        time.sleep(0.02)
+        with open(events, encoding="utf-8") as f:
+            line = f.readline()
+    return json.loads(line)
+
+
 def try_beside(box, pack, arguments, options):
     """The program in a process that the run's cgroup alone holds."""
     events = box.path("events.ndjson")
     holder = subprocess.Popen(["comet", "run", "--events", events, "--quiet", *options, pack, "--",
                                "/bin/cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
     try:
-        lib.wait(events, 120)
-        line = ""
-        while not line.endswith("\n"):
-            with open(events, encoding="utf-8") as f:
-                line = f.readline()
-            time.sleep(0.02)
-        procs = "/sys/fs/cgroup" + json.loads(line)["cgroup"].removeprefix("/sys/fs/cgroup")
+        procs = "/sys/fs/cgroup" + started(events)["cgroup"].removeprefix("/sys/fs/cgroup")
         done = limited(ROADS, "enter", procs + "/cgroup.procs", *arguments)
     finally:
         holder.stdin.close()
@@ -329,7 +334,7 @@ def hold_programs():
     events = box.path("events.ndjson")
     holder = subprocess.Popen(["comet", "run", "--quiet", "--events", events, box.usual(), "--",
                                "/bin/cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-    lib.wait(events, 120)
+    started(events)
     return holder
 
 
