@@ -17,8 +17,9 @@
  *   without=PREFIX       programs whose names begin so are not loaded (implies no-selftest)
  *   reject=PROGRAM       the verifier refuses that program
  *   small-map=MAP:N      the map has room for N entries
- *   few-programs=WORD    as own-set, and only what the self-test asks and what makes a set is
- * loaded own-set=WORD         programs and maps are not shared with runs that lack the same words
+ *   keep-leftovers       cgroups and records of dead runs are not cleared at the start
+ *   own-set=WORD         programs and maps are not shared with runs that lack the same words
+ *   few-programs=WORD    as own-set, with no more programs than the self-test asks
  */
 #include "user/fault.h"
 
@@ -56,6 +57,7 @@ static const struct {
 	{ "no-packet-filter", PLAIN },
 	{ "reader-stopped", PLAIN },
 	{ "no-selftest", PLAIN },
+	{ "keep-leftovers", PLAIN },
 	{ "no-socket-hooks", PLAIN },
 	{ "without", SET },
 	{ "reject", SET },

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "user/base.h"
+#include "user/fault.h"
 #include "user/instance.h"
 #include "user/scope.h"
 
@@ -121,6 +122,8 @@ void comet_leftovers_clear(void)
 	_cleanup_(closedir_ptr) DIR *list = opendir(COMET_RUN_DIRECTORY);
 	struct dirent *entry;
 
+	if (comet_fault("keep-leftovers"))
+		return;
 	while (list && (entry = readdir(list)))
 		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0 &&
 		    strlen(entry->d_name) == COMET_RUN_ID_LEN)
