@@ -90,7 +90,10 @@ static void hand_out_connected(const struct place *place, int type)
 	int other = net_socket(AF_INET, type, 0), fd = net_socket(AF_INET, type, 0);
 	union net_address to;
 	socklen_t len = net_address(place, "127.0.0.1", &to);
+	static const int on = 1;
 
+	/* The connection of the persona before is still remembered. */
+	setsockopt(other, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	road_must(bind(other, &to.any, len), "bind");
 	if (type == SOCK_STREAM)
 		road_must(listen(other, 1), "listen");
