@@ -17,8 +17,8 @@ tables=()
 
 # try_kernel KERNEL: all rows, as all personas
 try_kernel() {
-	scripts/vm --kernel "$1" --timeout 1800 --with tests/vm --with "$out/tests/coverage/roads" -- \
-		python3 /with/vm/coverage.py >"$out/coverage/$1.log" 2>&1
+	scripts/vm --kernel "$1" --timeout 1800 --with tests/vm --with "$out/faults" \
+		--with "$out/tests/coverage/roads" -- python3 /with/vm/coverage.py >"$out/coverage/$1.log" 2>&1
 	echo "exit $?" >>"$out/coverage/$1.log"
 }
 

@@ -25,7 +25,9 @@ Who tries it, in this order in the columns of the kernels:
 
 1. root with all capabilities, in the host's namespaces: the LSM hooks are the only wall;
 2. root as `comet run` starts an agent;
-3. an ordinary user as `comet run` starts an agent, who owns all files concerned.
+3. an ordinary user as `comet run` starts an agent, who owns all files concerned;
+4. as 1, with the hooks on sockets and on capabilities switched off: the packet filter is the only
+   wall. Tried on roads that send by IP.
 
 What stands there:
 
@@ -33,13 +35,16 @@ What stands there:
 | --- | --- |
 | H | the hooks refuse: the errno given, one event, no effect; the twin works |
 | W | another wall or the kernel itself refuses before a hook is asked: no event, no effect |
+| P | the packet filter lets nothing out, whatever the call answers; the twin works |
+| C | as P, but listeners on the host itself get their copy: see *What the packet filter is not asked* |
 | S | refused without an event, for the reason given |
 | L | a documented limit: see *What is told all the same* |
-| - | this kernel has no such call, or this user cannot try it |
+| - | this kernel has no such call, or it is not tried so |
 | ! | **open** |
 """
-SIGNS = {"hook": "H", "wall": "W", "silent": "S", "leak": "L", "absent": "-"}
-PERSONAS = ("hooks", "root", "user")
+SIGNS = {"hook": "H", "wall": "W", "silent": "S", "leak": "L", "packets": "P", "own copy": "C",
+         "absent": "-"}
+PERSONAS = ("hooks", "root", "user", "packets")
 
 
 def sign(cells):
@@ -49,7 +54,7 @@ def sign(cells):
     if any(cell["why"] for cell in cells.values()):
         return "!"
     ways = [cell["how"] for side, cell in cells.items() if side != "declared"]
-    for way in ("leak", "silent", "wall", "hook"):  # untried: "-"
+    for way in ("leak", "own copy", "silent", "wall", "packets", "hook"):  # untried: "-"
         if way in ways:
             return SIGNS[way]
     return "-"
@@ -109,6 +114,8 @@ def main():
                   "No hook sees what is asked for here. `isolation: container` hides the names: "
                   "what is not declared is not there. The pid namespace of a run hides the "
                   "processes outside.")
+    write_reasons(rows, "own-copy", "What the packet filter is not asked",
+                  "The hooks refuse it; the filter alone would not.")
     write_reasons(rows, "no-event", "What is refused without an event", "The call fails all the same.")
 
 

@@ -4,6 +4,8 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
 #include <net/if.h>
 #include <poll.h>
 #include <stdio.h>
@@ -46,7 +48,7 @@ socklen_t net_target(const struct place *place, const char *host, const char *tr
 		     union net_address *to)
 {
 	socklen_t len = net_address(place, host, to);
-	char text[64];
+	char text[64], zone[IF_NAMESIZE];
 
 	/* IPv4 in its IPv6 form is told as IPv4. */
 	if (to->any.sa_family == AF_INET)
@@ -55,9 +57,8 @@ socklen_t net_target(const struct place *place, const char *host, const char *tr
 		inet_ntop(AF_INET, &to->six.sin6_addr.s6_addr[12], text, sizeof(text));
 	else
 		inet_ntop(AF_INET6, &to->six.sin6_addr, text, sizeof(text));
-	if (strchr(text, ':') && to->six.sin6_scope_id)
-		place_names(place, "[%s%%%u]:%u/%s", text, to->six.sin6_scope_id, place->port,
-			    transport);
+	if (strchr(text, ':') && if_indextoname(to->six.sin6_scope_id, zone))
+		place_names(place, "[%s%%%s]:%u/%s", text, zone, place->port, transport);
 	else
 		place_names(place, strchr(text, ':') ? "[%s]:%u/%s" : "%s:%u/%s", text, place->port,
 			    transport);
@@ -132,12 +133,67 @@ void net_listen(const struct place *place)
 			int got = i & 2 ? (int)recv(some[i].fd, text, sizeof(text), 0)
 					: accept(some[i].fd, NULL, NULL);
 
+			/* Not closed: whose first data came with the SYN would be told of it. */
 			if (got >= 0)
 				place_happened(place);
-			if (got >= 0 && !(i & 2))
-				close(got);
 		}
 	}
+}
+
+/* The UDP port that the packet goes to, or -1. */
+static int port_of(const unsigned char *packet, ssize_t size, bool *routed)
+{
+	ssize_t at;
+
+	if (size < 28)
+		return -1;
+	if (packet[0] >> 4 == 4) {
+		at = (packet[0] & 0xf) * 4;
+		*routed = at > 20;
+		if (packet[9] != IPPROTO_UDP)
+			return -1;
+	} else {
+		*routed = packet[6] == IPPROTO_ROUTING;
+		at = *routed ? 40 + (packet[41] + 1) * 8 : 40;
+		if (packet[*routed ? 40 : 6] != IPPROTO_UDP)
+			return -1;
+	}
+	return at + 4 <= size ? packet[at + 2] << 8 | packet[at + 3] : -1;
+}
+
+static void tap(const struct place *place, bool routes)
+{
+	int fd = net_socket(AF_PACKET, SOCK_DGRAM, htons(ETH_P_ALL));
+	struct sockaddr_ll lo = { .sll_family = AF_PACKET,
+				  .sll_protocol = htons(ETH_P_ALL),
+				  .sll_ifindex = 1 };
+	unsigned char packet[256];
+	union net_address to;
+
+	net_declared(place, "127.0.0.1", &to);
+	road_must(bind(fd, (void *)&lo, sizeof(lo)), "bind");
+	road_ready(place);
+	for (;;) {
+		bool routed = false;
+		int port = port_of(packet, recv(fd, packet, sizeof(packet), 0), &routed);
+
+		if (routed == routes && port == (routes ? ntohs(to.four.sin_port) : 0))
+			place_happened(place);
+	}
+}
+
+void net_tap_routed(const struct place *place)
+{
+	if (place->side == ROAD_DECLARED)
+		net_listen(place);
+	tap(place, true);
+}
+
+void net_tap_port_zero(const struct place *place)
+{
+	if (place->side == ROAD_DECLARED)
+		net_listen(place);
+	tap(place, false);
 }
 
 void net_fast_open(const struct place *place)

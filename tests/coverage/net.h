@@ -32,6 +32,13 @@ int net_done(int fd, long result);
 /* Outside: TCP and UDP of both families at the place's port, at every address of the host. */
 void net_listen(const struct place *place);
 
+/*
+ * The same for the declared side. On others: what no listener hears, a packet on its way through lo
+ * with a route in it to the row's declared port, or one to port 0.
+ */
+void net_tap_routed(const struct place *place);
+void net_tap_port_zero(const struct place *place);
+
 /* Before: TCP Fast Open for both sides, without cookies. */
 void net_fast_open(const struct place *place);
 /* Before: interface road0 with the addresses below; NAT64 and 6to4 addresses lead to lo. */
@@ -49,7 +56,7 @@ void net_grant(const struct place *place, const char *host);
 
 #define NET_ROW(words, how)                                                                        \
 	.name = (words), .surface = "egress", .try = (how), .outside = net_listen,                 \
-	.hidden = { ECONNREFUSED }, .flags = ROAD_CHANGES
+	.hidden = { ECONNREFUSED }, .flags = ROAD_CHANGES | ROAD_PACKETS
 
 extern char net_data[5];
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* On which roads does an address lead elsewhere than it seems to? */
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <net/if.h>
 #include <netinet/ip6.h>
 #include <string.h>
@@ -69,6 +70,53 @@ static int send_group(const struct place *place)
 	return net_done(fd, sendto(fd, net_data, sizeof(net_data), 0, &to.any, len));
 }
 
+/*
+ * Connecting UDP sends nothing, and what moves pages to a socket asks no hook before 6.5: nothing
+ * but the packet filter is left there, which is not asked for the copy that stays on the host.
+ */
+static int splice_to(int fd, union net_address *to, socklen_t len)
+{
+	int ends[2];
+
+	if (connect(fd, &to->any, len) < 0)
+		return net_done(fd, -1);
+	road_must(pipe(ends), "pipe");
+	road_must(write(ends[1], net_data, sizeof(net_data)), "write");
+	return net_done(fd, splice(ends[0], NULL, fd, NULL, sizeof(net_data), 0));
+}
+
+static int splice_to_group(const struct place *place)
+{
+	struct ip_mreqn by = { .imr_ifindex = (int)if_nametoindex(NET_DEVICE) };
+	union net_address to;
+	socklen_t len = net_target(place, NET_GROUP, "udp", &to);
+	int fd = net_socket(AF_INET, SOCK_DGRAM, 0);
+
+	road_must(setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, &by, sizeof(by)), "interface");
+	return splice_to(fd, &to, len);
+}
+
+static int splice_to_all(const struct place *place)
+{
+	static const int on = 1;
+	union net_address to;
+	socklen_t len = net_target(place, NET_BROADCAST, "udp", &to);
+	int fd = net_socket(AF_INET, SOCK_DGRAM, 0);
+
+	road_must(setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &on, sizeof(on)), "SO_BROADCAST");
+	return splice_to(fd, &to, len);
+}
+
+static int splice_to_group_six(const struct place *place)
+{
+	union net_address to;
+	socklen_t len = net_address(place, NET_GROUP6 "%" NET_DEVICE, &to);
+
+	/* A socket keeps no zone of its peer, but the device by which it is reached. */
+	place_names(place, "[" NET_GROUP6 "]:%u/udp", place->port);
+	return splice_to(net_socket(AF_INET6, SOCK_DGRAM, 0), &to, len);
+}
+
 /* The zone comes from the device that the socket is bound to, or from a message beside. */
 static int send_bound_to_device(const struct place *place)
 {
@@ -111,14 +159,17 @@ static int send_by_way_of(const struct place *place)
 	return net_done(fd, sendmsg(fd, &message, 0));
 }
 
-/* A source route in the socket's options, which needs CAP_NET_RAW. */
-static int set_source_route(const struct place *place)
+/* To the declared address, by a source route in the socket's options, which needs CAP_NET_RAW. */
+static int send_by_source_route(const struct place *place)
 {
 	static const unsigned char route[] = { 131, 7, 4, 192, 0, 2, 1, 1 };
 	int fd = net_socket(AF_INET, SOCK_DGRAM, 0);
+	union net_address to;
+	socklen_t len = net_declared(place, "127.0.0.1", &to);
 
-	(void)place;
-	return net_done(fd, setsockopt(fd, IPPROTO_IP, IP_OPTIONS, route, sizeof(route)));
+	if (setsockopt(fd, IPPROTO_IP, IP_OPTIONS, route, sizeof(route)) < 0)
+		return net_done(fd, -1);
+	return net_done(fd, sendto(fd, net_data, sizeof(net_data), 0, &to.any, len));
 }
 
 #define GRANT(id, host)                                                                            \
@@ -140,6 +191,13 @@ GRANT(grant_group_six, NET_GROUP6)
 #define TCP(words, how, what) NET_ROW(words, how), .op = "connect", .grants = (what)
 #define UDP(words, how, what) NET_ROW(words, how), .op = "send", .grants = (what)
 
+#define COPIED(words, how, what)                                                                   \
+	.name = (words), .surface = "egress", .try = (how), .prepare = net_interface,              \
+	.outside = net_listen, .grants = (what), .hidden = { ECONNREFUSED },                       \
+	.flags = ROAD_CHANGES | ROAD_PACKETS | ROAD_OWN_COPY,                                      \
+	.why = "no packet filter of Linux is asked for the copy of an IPv4 broadcast or "          \
+	       "multicast datagram that its sender's host gets, only for the one that leaves"
+
 static const struct road net_address_rows[] = {
 	{ TCP("connect to 0.0.0.0", connect_zero, net_grant_four), .twin = connect_four },
 	{ TCP("connect to ::", connect_zero_six, net_grant_six), .twin = connect_six },
@@ -160,39 +218,44 @@ static const struct road net_address_rows[] = {
 	{ UDP("sendto a link-local address of a socket bound to a device", send_bound_to_device,
 	      grant_link_local),
 	  .prepare = net_interface },
-	{ UDP("sendto a broadcast address", send_broadcast, grant_broadcast),
-	  .prepare = net_interface },
+	{ COPIED("sendto a broadcast address", send_broadcast, grant_broadcast), .op = "send" },
 	{ UDP("sendto the broadcast address of 127.0.0.0/8", send_broadcast_lo,
 	      grant_broadcast_lo) },
-	{ UDP("sendto an IPv4 multicast address", send_group, grant_group),
-	  .prepare = net_interface },
+	{ COPIED("sendto an IPv4 multicast address", send_group, grant_group), .op = "send" },
 	{ UDP("sendto an IPv6 multicast address", send_group_six, grant_group_six),
 	  .prepare = net_interface },
+	{ COPIED("connect UDP to a broadcast address, then splice", splice_to_all,
+		 grant_broadcast) },
+	{ COPIED("connect UDP to an IPv4 multicast address, then splice", splice_to_group,
+		 grant_group) },
+	{ NET_ROW("connect UDP to an IPv6 multicast address, then splice", splice_to_group_six),
+	  .op = "send", .grants = grant_group_six, .prepare = net_interface },
 	{
 		.name = "sendmsg to a declared address with an IPv6 routing header",
 		.surface = "egress",
 		.op = "send",
 		.prepare = net_interface,
-		.outside = net_listen,
+		.outside = net_tap_routed,
 		.try = send_by_way_of,
 		.twin = send_six,
 		.grants = net_grant_six,
 		.hidden = { EPERM },
-		.flags = ROAD_NO_EVENT | ROAD_CHANGES,
+		.flags = ROAD_NO_EVENT | ROAD_CHANGES | ROAD_PACKETS,
 		.why = "no hook sees the route; the packet filter drops the packet, counts it as a "
 		       "violation without an event, and the run ends with 3",
 	},
 	{
-		.name = "IP_OPTIONS with a source route",
+		.name = "IP_OPTIONS with a source route, then sendto a declared address",
 		.surface = "kernel",
 		.op = "capability",
-		.outside = net_listen,
-		.try = set_source_route,
+		.prepare = net_interface,
+		.outside = net_tap_routed,
+		.try = send_by_source_route,
 		.twin = send_four,
 		.grants = net_grant_four,
 		.hidden = { EPERM },
 		.walled = { EPERM },
-		.flags = ROAD_CHANGES,
+		.flags = ROAD_CHANGES | ROAD_PACKETS,
 	},
 };
 ROADS(net_address_rows);

@@ -144,7 +144,9 @@ static int fast_open_mapped(const struct place *place)
 
 static int fast_open_mptcp(const struct place *place)
 {
-	return send_to_open(place, FOUR, IPPROTO_MPTCP);
+	int result = send_to_open(place, FOUR, IPPROTO_MPTCP);
+
+	return result == -EOPNOTSUPP ? -ENOSYS : result;
 }
 
 static int fast_open_message(const struct place *place)
@@ -274,7 +276,7 @@ static const struct road net_tcp[] = {
 	{ NET_ROW("TCP Fast Open by sendmsg, IPv6", fast_open_message), .op = "send",
 	  .prepare = net_fast_open, .grants = net_grant_six },
 	{ OPEN("TCP Fast Open by sendmmsg", fast_open_messages) },
-	{ OPEN("TCP Fast Open by sendto of MPTCP", fast_open_mptcp) },
+	{ OPEN("TCP Fast Open by sendto of MPTCP", fast_open_mptcp), .since = 0x0602 },
 	{ TCP("TCP_FASTOPEN_CONNECT by IPv4", open_on_send_four), .prepare = net_fast_open },
 	{ TCP6("TCP_FASTOPEN_CONNECT by IPv6", open_on_send_six), .prepare = net_fast_open },
 	{ TCP("connect TCP with TCP_ULP smc", connect_smc), .twin = connect_four,

@@ -330,7 +330,17 @@ static const struct road net_udp[] = {
 	{ UDP6("sendto by AF_UNSPEC of a connected IPv6 socket", sendto_unspecified_six) },
 	{ UDP("connect UDP to ::ffff:a.b.c.d, then IPV6_ADDRFORM and send", send_after_change) },
 	{ UDP("sendto with MSG_MORE, in two parts", send_corked) },
-	{ UDP("sendto with MSG_MORE, the second part elsewhere", send_corked_elsewhere) },
+	{
+		.name = "sendto with MSG_MORE, the second part elsewhere",
+		.surface = "egress",
+		.op = "send",
+		.outside = net_listen,
+		.try = send_corked_elsewhere,
+		.grants = net_grant_four,
+		.hidden = { ECONNREFUSED },
+		.flags = ROAD_CHANGES | ROAD_PACKETS | ROAD_UNSEEN,
+		.why = "both parts go to the address of the first",
+	},
 	{
 		.name = "sendto with MSG_MORE, and connect elsewhere before the second part",
 		.surface = "egress",
@@ -339,10 +349,20 @@ static const struct road net_udp[] = {
 		.try = send_corked_over_connect,
 		.grants = net_grant_four,
 		.hidden = { EPERM },
-		.flags = ROAD_NO_EVENT | ROAD_CHANGES,
+		.flags = ROAD_NO_EVENT | ROAD_CHANGES | ROAD_PACKETS,
 		.why = "the hook sees the declared address; the packet filter drops the packet, "
 		       "counts it as a violation without an event, and the run ends with 3",
 	},
-	{ UDP("connect UDP to port 0, then send", send_port_zero), .twin = connect_send },
+	{
+		.name = "connect UDP to port 0, then send",
+		.surface = "egress",
+		.op = "send",
+		.outside = net_tap_port_zero,
+		.try = send_port_zero,
+		.twin = connect_send,
+		.grants = net_grant_four,
+		.hidden = { ECONNREFUSED },
+		.flags = ROAD_CHANGES | ROAD_PACKETS,
+	},
 };
 ROADS(net_udp);

@@ -60,6 +60,12 @@ struct place {
 #define ROAD_TWIN_INSIDE (1U << 6)
 /* Of the quiet set (see the manual), for some personas: the event may be of severity info. */
 #define ROAD_QUIET (1U << 7)
+/* It sends by IP: also tried with nothing but the packet filter in the way. */
+#define ROAD_PACKETS (1U << 8)
+/* There the host's own copy of the datagram arrives all the same; .why says why. */
+#define ROAD_OWN_COPY (1U << 9)
+/* Even where nothing refuses it, it does no harm that could be seen; .why says why. */
+#define ROAD_UNSEEN (1U << 10)
 
 struct road {
 	const char *name;    /* unique, in words of the manual */
@@ -110,11 +116,12 @@ struct road {
 struct roads {
 	const struct road *rows;
 	size_t n;
+	const char *name;
 };
 #define ROADS(table)                                                                               \
 	static const struct roads table##_all                                                      \
 		__attribute__((used, section("roads"),                                             \
-			       aligned(8))) = { table, sizeof(table) / sizeof((table)[0]) }
+			       aligned(8))) = { table, sizeof(table) / sizeof((table)[0]), #table }
 
 /* 0 or more: 0; less: -errno. */
 int road_result(long result);

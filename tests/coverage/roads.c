@@ -10,6 +10,7 @@
  *                                       prints "ready"
  *   roads try ROOT UID                  inside: tries all, prints "tried", label, errno (0: none)
  *   roads enter PROCS ROOT UID          the same after joining a cgroup, with no other wall
+ *   roads abreast PROCS ROOT UID        as enter, many at a time: for rows that have to wait
  *   roads effects ROOT UID              outside, after: prints "effect", label, 0 or 1
  * Each takes row numbers as further arguments: those alone.
  */
@@ -27,11 +28,12 @@
 #include "tests/coverage/road.h"
 
 #define SECONDS_PER_TRY 60
-#define TABLES_MAX 64
+#define ABREAST_MAX 16
 
 extern const struct roads __start_roads[], __stop_roads[];
 
 static char **only; /* row numbers, NULL at the end; none: all rows */
+static const struct roads *table; /* that of the row at hand */
 
 static bool chosen(unsigned number)
 {
@@ -48,7 +50,7 @@ static void each_row(void (*f)(const struct road *road, unsigned number))
 {
 	unsigned number = 0;
 
-	for (const struct roads *table = __start_roads; table < __stop_roads; table++)
+	for (table = __start_roads; table < __stop_roads; table++)
 		for (size_t i = 0; i < table->n; i++, number++)
 			if (chosen(number))
 				f(&table->rows[i], number);
@@ -91,8 +93,8 @@ static void print_answers(const int *answers)
 static void print_row(const struct road *road, unsigned number)
 {
 	static const char *const words[] = {
-		"root",     "changes",     "no-event",    "leaks",
-		"any-name", "twin-walled", "twin-inside", "quiet",
+		"root",	       "changes",     "no-event", "leaks",   "any-name", "twin-walled",
+		"twin-inside", "quiet",	      "packets",  "own-copy", "unseen",
 	};
 
 	printf("%u\t%s\t%s\t%s", number, road->name, road->surface, road->op ? road->op : "");
@@ -104,8 +106,9 @@ static void print_row(const struct road *road, unsigned number)
 	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (road->flags & (1U << i))
 			printf("%s,", words[i]);
-	printf("\t%d.%d\t%d.%d\t%s\t%s\n", road->since >> 8, road->since & 0xff, road->hooked >> 8,
-	       road->hooked & 0xff, road->also ? road->also : "", road->why ? road->why : "");
+	printf("\t%d.%d\t%d.%d\t%s\t%s\t%s\n", road->since >> 8, road->since & 0xff,
+	       road->hooked >> 8, road->hooked & 0xff, road->also ? road->also : "", table->name,
+	       road->why ? road->why : "");
 }
 
 static void prepare(const struct place *place)
@@ -184,10 +187,34 @@ static void outside_all(void)
 		pause();
 }
 
+/* Tries that have been started and not yet waited for. */
+static struct {
+	pid_t pid;
+	char label[sizeof(road_state.label)];
+} started[ABREAST_MAX];
+static unsigned n_started, abreast = 1;
+
+static void finish_all(void)
+{
+	for (unsigned i = 0; i < n_started; i++) {
+		int status;
+
+		while (waitpid(started[i].pid, &status, 0) < 0)
+			;
+		kill(-started[i].pid, SIGKILL); /* what it left behind */
+		if (WIFSIGNALED(status))
+			printf("tried\t%s\tsignal %d\n", started[i].label, WTERMSIG(status));
+		else if (WEXITSTATUS(status) != ROAD_EXIT_BROKEN)
+			printf("tried\t%s\t%d\n", started[i].label, WEXITSTATUS(status));
+	}
+	fflush(stdout);
+	n_started = 0;
+}
+
 static void try(const struct place *place)
 {
-	int status, result;
 	char name[16];
+	int result;
 	pid_t pid;
 
 	if (strncmp(place->road->surface, "fs.", 3) == 0)
@@ -206,14 +233,10 @@ static void try(const struct place *place)
 				 : place->road->try(place);
 		_exit(-result);
 	}
-	while (waitpid(pid, &status, 0) < 0)
-		;
-	kill(-pid, SIGKILL); /* what it left behind */
-	if (WIFSIGNALED(status))
-		printf("tried\t%s\tsignal %d\n", road_state.label, WTERMSIG(status));
-	else if (WEXITSTATUS(status) != ROAD_EXIT_BROKEN)
-		printf("tried\t%s\t%d\n", road_state.label, WEXITSTATUS(status));
-	fflush(stdout);
+	started[n_started].pid = pid;
+	memcpy(started[n_started++].label, road_state.label, sizeof(road_state.label));
+	if (n_started == abreast)
+		finish_all();
 }
 
 static void print_effect(const struct place *place)
@@ -246,7 +269,9 @@ int main(int argc, char **argv)
 		each_row(print_row);
 		return 0;
 	}
-	if (argc >= 5 && strcmp(mode, "enter") == 0)
+	if (strcmp(mode, "abreast") == 0)
+		abreast = ABREAST_MAX;
+	if (argc >= 5 && (strcmp(mode, "enter") == 0 || strcmp(mode, "abreast") == 0))
 		join_cgroup(*argv++);
 	else if (argc < 4)
 		goto usage;
@@ -260,12 +285,13 @@ int main(int argc, char **argv)
 		print_all_grants();
 	else if (strcmp(mode, "outside") == 0)
 		outside_all();
-	else if (strcmp(mode, "try") == 0 || strcmp(mode, "enter") == 0)
+	else if (strcmp(mode, "try") == 0 || !road_state.walled)
 		each_place(try);
 	else if (strcmp(mode, "effects") == 0)
 		each_place(print_effect);
 	else
 		goto usage;
+	finish_all();
 	return 0;
 usage:
 	fputs("usage: roads list | MODE ROOT UID [ROW...]; see roads.c\n", stderr);

@@ -15,6 +15,9 @@
 #define RING_BIND 56
 #define RING_LISTEN 57
 
+/* Linux 6.3 */
+#define LOCAL_PORT_RANGE 51
+
 static const char *const hosts[] = { "127.0.0.1", "::1" };
 
 /* What wakes who knocks: some fifty that did so all the time would leave nobody else the CPU. */
@@ -226,6 +229,19 @@ static int bind_free(const struct place *place)
 	return net_done(fd, bind(fd, &here.any, sizeof(here.four)));
 }
 
+/* Not a port of one's choice, but of the kernel's, out of one. */
+static int bind_chosen(const struct place *place)
+{
+	uint32_t range = place->port << 16 | place->port;
+	union net_address here = { .four = { .sin_family = AF_INET } };
+	int fd = net_socket(AF_INET, SOCK_DGRAM, 0);
+
+	ring_bell(place);
+	if (setsockopt(fd, IPPROTO_IP, LOCAL_PORT_RANGE, &range, sizeof(range)) < 0)
+		return net_done(fd, -1);
+	return bind(fd, &here.any, sizeof(here.four)) < 0 ? -errno : serve_one(fd);
+}
+
 /* A ring that does not know the request says EINVAL, as it does for wrong arguments. */
 static int ring(const struct io_uring_sqe *sqe)
 {
@@ -312,6 +328,16 @@ static const struct road serve[] = {
 	{ UDP("bind UDP to a port with SO_REUSEPORT", bind_shared) },
 	{ SERVE("bind UDP to a port, where port 0 is free", "bind", bind_lo), .twin = bind_free,
 	  .outside = knock, .prepare = make_bell },
+	{
+		.name = "bind UDP to port 0 of a range of one (IP_LOCAL_PORT_RANGE)",
+		.surface = "kernel",
+		.op = "setsockopt",
+		.try = bind_chosen,
+		.twin = bind_free,
+		.hidden = { EPERM },
+		.outside = knock,
+		.prepare = make_bell,
+	},
 	{ TCP("io_uring: listen on TCP in a worker", ring_listen), .since = 0x060b },
 	{ UDP("io_uring: bind UDP to a port in a worker", ring_bind), .since = 0x060b },
 };

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Is every road to what a manifest does not declare closed? Runs as root in the VM:
-coverage.py [--rows N,N-N...] [PERSONA...]
+coverage.py [--rows TABLE,N,N-N...] [PERSONA...]
 
 The rows and what they do are tests/coverage/*.c; here they are tried and judged. A row is tried as
 each persona:
@@ -9,12 +9,15 @@ each persona:
          hooks are the only wall
   root   as `comet run` starts an agent that is root
   user   as `comet run` starts an agent of an ordinary user, who owns all files concerned
+  packets  as hooks, with the hooks on sockets and on capabilities switched off: the packet filter
+         is the only wall. Rows that send by IP; closed if nothing arrives, whatever was answered
 A cell is one persona's try of a row on one side (see road.h). It is closed if the answer, the
 events and what is seen from outside are all as the row says; else it is open, with the reason.
 """
 import argparse
 import collections
 import errno
+import fnmatch
 import json
 import os
 import subprocess
@@ -25,7 +28,9 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import lib  # noqa: E402
 
 ROADS = "/with/roads"
-UIDS = {"hooks": 0, "root": 0, "user": 1000}
+UIDS = {"hooks": 0, "root": 0, "user": 1000, "packets": 0}
+# Where a packet is dropped, UDP is told at once; TCP waits for an answer, if it waits at all.
+DROPPED = ("EPERM", "success", "ETIMEDOUT", "EINPROGRESS")
 SECONDS = 600  # for all rows as one persona, on a machine that does much else
 KERNEL = os.environ.get("KERNEL_LABEL", "")
 
@@ -55,7 +60,8 @@ class Row:
         self.since = word[9] if word[9] != "0.0" else ""
         self.hooked = word[10] if word[10] != "0.0" else ""
         self.also = word[11]
-        self.why = word[12]
+        self.table = word[12]
+        self.why = word[13]
         self.cells = {}
 
     def absent(self):
@@ -65,6 +71,21 @@ class Row:
     def filtered(self):
         """Does no hook of this kernel see it?"""
         return before(self.hooked)
+
+    def tried_as(self, persona):
+        """Is this persona one for the row?"""
+        if persona == "packets":
+            return "packets" in self.flags
+        return UIDS[persona] == 0 or "root" not in self.flags
+
+    def chosen(self, words):
+        """Is it among these numbers, ranges and patterns of tables, as "3", "5-8", "net_*"?"""
+        def names(word):
+            first, _, last = word.partition("-")
+            if first.isdigit():
+                return int(first) <= self.number <= int(last or first)
+            return fnmatch.fnmatch(self.table, word)
+        return any(names(word) for word in words)
 
     def label(self, side):
         return f"{self.number:03}-{side[0]}"
@@ -89,9 +110,9 @@ def all_rows(only):
     lib.check(not twice, f"two roads of one name: {twice}")
     for row in rows:
         lib.check(row.answers, f"{row.name}: no side is tried")
-        lib.check("no-event" not in row.flags and "leaks" not in row.flags or row.why,
-                  f"{row.name}: says not why there is no event")
-    return [row for row in rows if not only or row.number in only]
+        lib.check(row.why or not row.flags & {"no-event", "leaks", "own-copy", "unseen"},
+                  f"{row.name}: says not why")
+    return [row for row in rows if not only or row.chosen(only)]
 
 
 class Tried:
@@ -105,6 +126,7 @@ class Tried:
         self.differs = {}
         self.events = collections.defaultdict(list)
         self.strange = []
+        self.audit = False  # nothing was refused
 
     def read(self, done):
         for line in (done.stdout + "\n" + done.stderr).splitlines():
@@ -167,14 +189,22 @@ def started(events):
     return json.loads(line)
 
 
-def try_beside(box, pack, arguments, options):
+def try_beside(box, pack, persona, arguments, options):
     """The program in a process that the run's cgroup alone holds."""
     events = box.path("events.ndjson")
-    holder = subprocess.Popen(["comet", "run", "--events", events, "--quiet", *options, pack, "--",
-                               "/bin/cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    comet, mode, env = "comet", "enter", None
+    if persona == "packets":
+        comet, mode = lib.FAULTS, "abreast"
+        env = {**os.environ, "COMET_FAULT": "no-socket-hooks,without=comet_capable"}
+        # Else a connection is tried for two minutes whose packets are dropped.
+        with open("/proc/sys/net/ipv4/tcp_syn_retries", "w", encoding="ascii") as f:
+            f.write("1")
+    holder = subprocess.Popen([comet, "run", "--events", events, "--quiet", *options, pack, "--",
+                               "/bin/cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                              env=env)
     try:
         procs = "/sys/fs/cgroup" + started(events)["cgroup"].removeprefix("/sys/fs/cgroup")
-        done = limited(ROADS, "enter", procs + "/cgroup.procs", *arguments)
+        done = limited(ROADS, mode, procs + "/cgroup.procs", *arguments)
     finally:
         holder.stdin.close()
         code = holder.wait(120)
@@ -228,16 +258,15 @@ def try_all(persona, rows, options, filesystem):
     numbers = [row.number for row in rows]
     arguments = [root, str(uid), *map(str, numbers)]
     tried = Tried()
+    tried.audit = bool(options)
     roads("prepare", *arguments)
     settled()
     pack = pack_of(box, persona, root, uid, numbers)
     outside = subprocess.Popen([ROADS, "outside", *arguments], stdout=subprocess.PIPE, text=True)
     lib.equal(outside.stdout.readline(), "ready\n", "what roads outside says")
     try:
-        if persona == "hooks":
-            done, code, events = try_beside(box, pack, arguments, options)
-        else:
-            done, code, events = try_inside(box, pack, persona, arguments, options)
+        function = try_beside if persona in ("hooks", "packets") else try_inside
+        done, code, events = function(box, pack, persona, arguments, options)
         tried.read(done)
         time.sleep(1)  # for what is still on its way to listeners, and for who looks seldom
     finally:
@@ -245,14 +274,16 @@ def try_all(persona, rows, options, filesystem):
         outside.wait()
     tried.read(roads("effects", *arguments))
     tried.sort_events(events)
-    violated = any(e["kind"] == "capability_violation" for e in events)
+    # The packet filter counts what it drops as an event that was lost.
+    last = events[-1] if events else {}
+    violated = last.get("lost") or any(e["kind"] == "capability_violation" for e in events)
     expected = 3 if violated and not options else 0
     if not tried.answers or code != expected:
         print(done.stdout[-4000:], done.stderr[-4000:], sep="\n")
         sys.exit(f"{persona}: exit {code}, expected {expected}, of a run with "
                  f"{len(tried.answers)} answers and {len(events)} events")
-    last = events[-1]
-    lib.equal((last["kind"], last.get("lost", 0)), ("run_completed", 0), "last event, lost events")
+    lib.equal(last["kind"], "run_completed", "last event")
+    lib.check(last["lost"] <= last["dropped"], f"events were lost: {last}")
     box.close()
     return tried
 
@@ -269,6 +300,23 @@ def wrong_event(row, event, answers, names):
     if names and "any-name" not in row.flags and event["requested"] != names:
         return f"event names {event['requested']}, expected {names}"
     return None
+
+
+def judge_packets(row, answer, events, harmed):
+    if harmed != ("own-copy" in row.flags):
+        return None, f"{answer}, and {'it arrived' if harmed else 'no copy of it came'} outside"
+    if events:
+        return None, f"{answer}, and the hooks were there: {said(events)}"
+    if answer not in DROPPED:
+        return None, f"{answer}, expected {' or '.join(DROPPED)}"
+    return "own copy" if harmed else "packets", None
+
+
+def judge_audit(row, answer, harmed):
+    """What is done to a declared place is seen; is it seen as well where it must not be done?"""
+    if "changes" in row.flags and "unseen" not in row.flags and not harmed:
+        return None, f"{answer}, and nothing would have been seen of it"
+    return "audit", None
 
 
 def judge(row, persona, side, tried):
@@ -293,6 +341,10 @@ def judge(row, persona, side, tried):
         if "changes" in row.flags and not harmed:
             return None, "twin: success, but nothing is seen of it from outside"
         return "success", None
+    if tried.audit:
+        return judge_audit(row, answer, harmed)
+    if persona == "packets":
+        return judge_packets(row, answer, events, harmed)
     answers = row.answers[side]
     if harmed:
         return None, f"{answer}, and it has an effect outside"
@@ -319,15 +371,6 @@ def said(events):
     return "; ".join(f"{e['surface']} {e['op']} {e['errno']} {e['requested']}" for e in events)
 
 
-def row_numbers(text):
-    """All that "3,5-8" names."""
-    numbers = set()
-    for word in text.split(","):
-        first, _, last = word.partition("-")
-        numbers.update(range(int(first), int(last or first) + 1))
-    return numbers
-
-
 def hold_programs():
     """A run that lasts: the others adopt its programs, where loading takes seconds here."""
     box = lib.Box("holder")
@@ -340,9 +383,10 @@ def hold_programs():
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--rows", type=row_numbers)
+    parser.add_argument("--rows", type=lambda text: text.split(","),
+                        help="numbers of rows, ranges, names of their tables, such as net_*")
     parser.add_argument("--audit", action="store_const", const=["--audit"], default=[],
-                        help="refuse nothing: what the rows can do is seen to be done")
+                        help="refuse nothing, and show the rows that cannot see what is done")
     parser.add_argument("--filesystem", choices=("tmpfs", "overlay", "btrfs"))
     parser.add_argument("personas", nargs="*", default=list(UIDS))
     arguments = parser.parse_args()
@@ -350,7 +394,9 @@ def main():
     holder = hold_programs()
     closed, opened = 0, []
     for persona in arguments.personas:
-        mine = [row for row in rows if UIDS[persona] == 0 or "root" not in row.flags]
+        mine = [row for row in rows if row.tried_as(persona)]
+        if not mine:
+            continue
         tried = try_all(persona, mine, arguments.audit, arguments.filesystem)
         for row in mine:
             for side in [*row.answers, "declared"]:
