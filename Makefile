@@ -49,8 +49,8 @@ UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 PROBE_SRC := $(sort $(wildcard tests/vm/probes/*.c))
 # ROADS=all: also the rows that have not yet been seen closed on all kernels.
-ROADS_AHEAD := $(if $(filter all,$(ROADS)),,file_fifo file_lock ipc_% kernel_fault kernel_written net \
-	net_% process_ask process_core process_descriptor process_queue serve)
+ROADS_AHEAD := $(if $(filter all,$(ROADS)),,file_fifo file_lock kernel_fault kernel_written \
+	process_ask process_core process_descriptor process_queue)
 COVERAGE_SRC := $(sort $(filter-out $(ROADS_AHEAD:%=tests/coverage/%.c), \
 	$(wildcard tests/coverage/*.c)))
 BENCH_SRC := $(sort $(wildcard tests/bench/*.c))
