@@ -228,7 +228,7 @@ check-vm: setup-test all faults $(PROBES) ## end-to-end tests in VMs, KERNELS="6
 check-fuzz: setup-test $(FUZZ) ## FUZZ_RUNS mutations per fuzz target
 	$(Q)FUZZ_RUNS=$(FUZZ_RUNS) scripts/check-fuzz.sh $(FUZZ)
 
-coverage: setup-test all faults $(O)/tests/coverage/roads ## try every road in VMs, write docs/coverage.md
+coverage: setup-test all faults $(O)/tests/coverage/roads ## all roads in VMs: docs/coverage.md
 	$(Q)COMET_OUT=$(O) scripts/coverage.sh $(KERNELS)
 
 test: ## everything: set-up, build, unit, fuzz smoke, VM tests on all kernels
