@@ -168,6 +168,46 @@ static int sendto_name(const struct place *place)
 	return send_to(place, true);
 }
 
+/* Where the socket is connected to already, and may be: its own other end. */
+static int own_dgram(int connected)
+{
+	struct sockaddr_un here = { .sun_family = AF_UNIX };
+	int fd = net_socket(AF_UNIX, SOCK_DGRAM, 0);
+	socklen_t len = sizeof(here);
+
+	/* Bound to nothing, it gets a name from the kernel. */
+	road_must(bind(fd, (void *)&here, sizeof(here.sun_family)), "bind");
+	road_must(getsockname(fd, (void *)&here, &len), "getsockname");
+	road_must(connect(connected, (void *)&here, len), "connect to one's own");
+	return fd;
+}
+
+static int stray(const struct place *place)
+{
+	struct sockaddr_un to;
+	socklen_t len = target(place, false, &to);
+	int fd = net_socket(AF_UNIX, SOCK_DGRAM, 0), own = own_dgram(fd), result;
+
+	result = road_result(sendto(fd, net_data, sizeof(net_data), 0, (void *)&to, len));
+	close(own);
+	close(fd);
+	return result;
+}
+
+static int connect_again(const struct place *place)
+{
+	struct sockaddr_un to;
+	socklen_t len = target(place, true, &to);
+	int fd = net_socket(AF_UNIX, SOCK_DGRAM, 0), own = own_dgram(fd), result;
+
+	result = road_result(connect(fd, (void *)&to, len));
+	if (result == 0)
+		result = road_result(send(fd, net_data, sizeof(net_data), 0));
+	close(own);
+	close(fd);
+	return result;
+}
+
 /* With a descriptor, by the calls that take messages. */
 static int send_message(const struct place *place, bool many)
 {
@@ -310,6 +350,7 @@ static const struct road ipc_unix[] = {
 	{ PATH("sendmsg with a descriptor to a UNIX socket at a path", "send", sendmsg_path,
 	       hear_dgram) },
 	{ PATH("sendmmsg to a UNIX socket at a path", "send", sendmmsg_path, hear_dgram) },
+	{ PATH("sendto elsewhere of a connected UNIX datagram socket", "send", stray, hear_dgram) },
 	{ PATH("io_uring: connect a UNIX stream in a worker", "connect", ring_connect,
 	       hear_stream) },
 	{ PATH("io_uring: sendmsg to a UNIX socket in a worker", "send", ring_send, hear_dgram) },
@@ -318,6 +359,8 @@ static const struct road ipc_unix[] = {
 	{ NAME("connect UNIX packets to an abstract name", "connect", connect_packets_name,
 	       hear_packets_name, use_own_packets) },
 	{ NAME("connect UNIX datagrams to an abstract name", "send", connect_dgram_name,
+	       hear_dgram_name, use_own_dgram) },
+	{ NAME("connect UNIX datagrams again, to an abstract name", "send", connect_again,
 	       hear_dgram_name, use_own_dgram) },
 	{ NAME("sendto a UNIX socket of an abstract name", "send", sendto_name, hear_dgram_name,
 	       use_pair) },

@@ -214,6 +214,8 @@ void net_interface(const struct place *place)
 		"ip addr add 192.0.2.1/24 broadcast " NET_BROADCAST " dev " NET_DEVICE " && "
 		"ip addr add fd00:7720::1/64 dev " NET_DEVICE " nodad && "
 		"ip addr add " NET_LINK_LOCAL "/64 dev " NET_DEVICE " nodad && "
+		"ip addr add " NET_METADATA "/32 dev " NET_DEVICE " && "
+		"ip addr add " NET_METADATA6 "/128 dev " NET_DEVICE " nodad && "
 		"ip -6 route add local 64:ff9b::/96 dev lo && "
 		"ip -6 route add local 2002::/16 dev lo";
 

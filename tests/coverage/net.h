@@ -48,6 +48,9 @@ void net_interface(const struct place *place);
 #define NET_GROUP "239.77.20.1"
 #define NET_GROUP6 "ff02::7720"
 #define NET_LINK_LOCAL "fe80::7720"
+/* Where a cloud hands its machines keys. */
+#define NET_METADATA "169.254.169.254"
+#define NET_METADATA6 "fd00:ec2::254"
 
 /* What the twin needs: the host at the place's port, by TCP and UDP. */
 void net_grant_four(const struct place *place); /* 127.0.0.1 */

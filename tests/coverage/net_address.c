@@ -49,6 +49,9 @@ CONNECT(connect_alias, "127.77.20.1")
 CONNECT(connect_nat64, "64:ff9b::127.0.0.1")
 CONNECT(connect_6to4, "2002:7f00:1::1")
 CONNECT(connect_link_local, NET_LINK_LOCAL "%" NET_DEVICE)
+CONNECT(connect_metadata, NET_METADATA)
+CONNECT(connect_metadata_mapped, "::ffff:" NET_METADATA)
+CONNECT(connect_metadata_six, NET_METADATA6)
 SEND(send_zero, "0.0.0.0")
 SEND(send_zero_six, "::")
 SEND(send_alias, "127.77.20.1")
@@ -172,6 +175,27 @@ static int send_by_source_route(const struct place *place)
 	return net_done(fd, sendto(fd, net_data, sizeof(net_data), 0, &to.any, len));
 }
 
+/* To hear what is sent to it, which the network is asked for. */
+static int join_group(const struct place *place)
+{
+	struct ip_mreqn group = { .imr_ifindex = (int)if_nametoindex(NET_DEVICE) };
+	int fd = net_socket(AF_INET, SOCK_DGRAM, 0);
+
+	(void)place;
+	inet_pton(AF_INET, NET_GROUP, &group.imr_multiaddr);
+	return net_done(fd, setsockopt(fd, IPPROTO_IP, IP_ADD_MEMBERSHIP, &group, sizeof(group)));
+}
+
+static int join_group_six(const struct place *place)
+{
+	struct ipv6_mreq group = { .ipv6mr_interface = if_nametoindex(NET_DEVICE) };
+	int fd = net_socket(AF_INET6, SOCK_DGRAM, 0);
+
+	(void)place;
+	inet_pton(AF_INET6, NET_GROUP6, &group.ipv6mr_multiaddr);
+	return net_done(fd, setsockopt(fd, IPPROTO_IPV6, IPV6_JOIN_GROUP, &group, sizeof(group)));
+}
+
 #define GRANT(id, host)                                                                            \
 	static void id(const struct place *place)                                                  \
 	{                                                                                          \
@@ -182,6 +206,8 @@ GRANT(grant_alias, "127.77.20.1")
 GRANT(grant_nat64, "64:ff9b::7f00:1")
 GRANT(grant_6to4, "2002:7f00:1::1")
 GRANT(grant_link_local, NET_LINK_LOCAL)
+GRANT(grant_metadata, NET_METADATA)
+GRANT(grant_metadata_six, NET_METADATA6)
 GRANT(grant_broadcast, NET_BROADCAST)
 GRANT(grant_broadcast_lo, "127.255.255.255")
 GRANT(grant_group, NET_GROUP)
@@ -190,6 +216,11 @@ GRANT(grant_group_six, NET_GROUP6)
 /* 0.0.0.0 and :: are no other name of the loopback addresses: the twin uses those. */
 #define TCP(words, how, what) NET_ROW(words, how), .op = "connect", .grants = (what)
 #define UDP(words, how, what) NET_ROW(words, how), .op = "send", .grants = (what)
+
+#define JOIN(words, how)                                                                           \
+	.name = (words), .surface = "egress", .prepare = net_interface, .try = (how),              \
+	.hidden = { ROAD_SUCCEEDS }, .flags = ROAD_LEAKS,                                          \
+	.why = "the kernel tells the local network which group it is"
 
 #define COPIED(words, how, what)                                                                   \
 	.name = (words), .surface = "egress", .try = (how), .prepare = net_interface,              \
@@ -210,6 +241,14 @@ static const struct road net_address_rows[] = {
 	{ TCP("connect to a NAT64 address (64:ff9b::127.0.0.1)", connect_nat64, grant_nat64),
 	  .prepare = net_interface },
 	{ TCP("connect to a 6to4 address (2002:7f00:1::1)", connect_6to4, grant_6to4),
+	  .prepare = net_interface },
+	{ TCP("connect to the metadata service of a cloud", connect_metadata, grant_metadata),
+	  .prepare = net_interface },
+	{ TCP("connect to the metadata service of a cloud by ::ffff:a.b.c.d",
+	      connect_metadata_mapped, grant_metadata),
+	  .prepare = net_interface },
+	{ TCP("connect to the metadata service of a cloud by IPv6", connect_metadata_six,
+	      grant_metadata_six),
 	  .prepare = net_interface },
 	{ TCP("connect to a link-local address in its zone", connect_link_local, grant_link_local),
 	  .prepare = net_interface },
@@ -257,5 +296,7 @@ static const struct road net_address_rows[] = {
 		.walled = { EPERM },
 		.flags = ROAD_CHANGES | ROAD_PACKETS,
 	},
+	{ JOIN("join an IPv4 multicast group", join_group) },
+	{ JOIN("join an IPv6 multicast group", join_group_six) },
 };
 ROADS(net_address_rows);

@@ -2,12 +2,15 @@
 /* On which roads could the host's network be changed, or its sockets taken over? */
 #include <arpa/inet.h>
 #include <ifaddrs.h>
+#include <linux/fib_rules.h>
 #include <linux/if_addr.h>
+#include <linux/neighbour.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <net/if.h>
+#include <net/if_arp.h>
 #include <net/route.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +111,71 @@ static int add_route(const struct place *place)
 	return ask(&order);
 }
 
+/* By which packets would leave through the device of another host, as of a tunnel. */
+static const char *own_link(const struct place *place)
+{
+	return road_path("r%u-%d", place->number, place->side);
+}
+
+static bool has_link(const struct place *place)
+{
+	return if_nametoindex(own_link(place)) != 0;
+}
+
+static int add_link(const struct place *place)
+{
+	struct order order = {
+		.head = { .nlmsg_len = NLMSG_LENGTH(sizeof(struct ifinfomsg)),
+			  .nlmsg_type = RTM_NEWLINK,
+			  .nlmsg_flags = NLM_F_ACK | NLM_F_CREATE },
+	};
+	const char *name = own_link(place);
+	struct {
+		struct rtattr head;
+		char kind[8];
+	} info = { { RTA_LENGTH(5), IFLA_INFO_KIND }, "dummy" };
+
+	add_attribute(&order, IFLA_IFNAME, name, strlen(name) + 1);
+	add_attribute(&order, IFLA_LINKINFO, &info, info.head.rta_len);
+	return ask(&order);
+}
+
+static int add_rule(const struct place *place)
+{
+	struct order order = {
+		.head = { .nlmsg_len = NLMSG_LENGTH(sizeof(struct fib_rule_hdr)),
+			  .nlmsg_type = RTM_NEWRULE,
+			  .nlmsg_flags = NLM_F_ACK | NLM_F_CREATE },
+	};
+	struct fib_rule_hdr *body = NLMSG_DATA(&order.head);
+	struct in_addr address = own_address(place);
+
+	*body = (struct fib_rule_hdr){
+		.family = AF_INET, .dst_len = 32, .table = RT_TABLE_MAIN, .action = FR_ACT_TO_TBL
+	};
+	add_attribute(&order, FRA_DST, &address, sizeof(address));
+	return ask(&order);
+}
+
+static int add_neighbour(const struct place *place)
+{
+	struct order order = {
+		.head = { .nlmsg_len = NLMSG_LENGTH(sizeof(struct ndmsg)),
+			  .nlmsg_type = RTM_NEWNEIGH,
+			  .nlmsg_flags = NLM_F_ACK | NLM_F_CREATE },
+	};
+	struct ndmsg *body = NLMSG_DATA(&order.head);
+	struct in_addr address = own_address(place);
+	static const unsigned char station[6] = { 2, 0, 0, 0, 0, 77 };
+
+	*body = (struct ndmsg){ .ndm_family = AF_INET,
+				.ndm_ifindex = (int)if_nametoindex(NET_DEVICE),
+				.ndm_state = NUD_PERMANENT };
+	add_attribute(&order, NDA_DST, &address, sizeof(address));
+	add_attribute(&order, NDA_LLADDR, station, sizeof(station));
+	return ask(&order);
+}
+
 static int list_addresses(const struct place *place)
 {
 	struct order order = {
@@ -148,6 +216,18 @@ static int send_netlink(const struct place *place)
 	return net_done(fd, sendto(fd, &order, order.head.nlmsg_len, 0, (void *)&to, sizeof(to)));
 }
 
+/* All that is sent afterwards without an address goes there. */
+static int connect_netlink(const struct place *place)
+{
+	struct sockaddr_nl to = { .nl_family = AF_NETLINK };
+	int fd = net_socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE);
+
+	to.nl_pid = (unsigned int)strtoul(place_told(place), NULL, 10);
+	if (connect(fd, (void *)&to, sizeof(to)) < 0)
+		return net_done(fd, -1);
+	return net_done(fd, send(fd, net_data, sizeof(net_data), 0));
+}
+
 static int add_route_by_ioctl(const struct place *place)
 {
 	int fd = net_socket(AF_INET, SOCK_DGRAM, 0);
@@ -166,6 +246,39 @@ static int set_address_by_ioctl(const struct place *place)
 
 	memcpy(&request.ifr_addr, &address, sizeof(address));
 	return net_done(fd, ioctl(fd, SIOCSIFADDR, &request));
+}
+
+static int add_neighbour_by_ioctl(const struct place *place)
+{
+	int fd = net_socket(AF_INET, SOCK_DGRAM, 0);
+	struct arpreq request = { .arp_flags = ATF_PERM | ATF_COM, .arp_dev = NET_DEVICE };
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr = own_address(place) };
+
+	memcpy(&request.arp_pa, &address, sizeof(address));
+	request.arp_ha.sa_data[0] = 2;
+	return net_done(fd, ioctl(fd, SIOCSARP, &request));
+}
+
+static bool is_promiscuous(const struct place *place)
+{
+	int fd = net_socket(AF_INET, SOCK_DGRAM, 0);
+	struct ifreq request = { .ifr_name = NET_DEVICE };
+
+	(void)place;
+	road_must(ioctl(fd, SIOCGIFFLAGS, &request), "SIOCGIFFLAGS");
+	close(fd);
+	return request.ifr_flags & IFF_PROMISC;
+}
+
+static int set_flags_by_ioctl(const struct place *place)
+{
+	int fd = net_socket(AF_INET, SOCK_DGRAM, 0);
+	struct ifreq request = { .ifr_name = NET_DEVICE };
+
+	(void)place;
+	road_must(ioctl(fd, SIOCGIFFLAGS, &request), "SIOCGIFFLAGS");
+	request.ifr_flags |= IFF_PROMISC;
+	return net_done(fd, ioctl(fd, SIOCSIFFLAGS, &request));
 }
 
 static int get_address_by_ioctl(const struct place *place)
@@ -218,10 +331,20 @@ static const struct road net_change[] = {
 	{ CHANGE("add an address to an interface by netlink", add_address, list_addresses),
 	  .harmed = has_address },
 	{ CHANGE("add a route by netlink", add_route, list_addresses) },
+	{ CHANGE("add an interface by netlink", add_link, list_addresses), .harmed = has_link },
+	{ CHANGE("add a rule for routes by netlink", add_rule, list_addresses) },
+	{ CHANGE("add a neighbour by netlink", add_neighbour, list_addresses),
+	  .prepare = net_interface },
 	{ CHANGE("add a route by ioctl", add_route_by_ioctl, get_address_by_ioctl) },
 	{ CHANGE("set an interface's address by ioctl", set_address_by_ioctl, get_address_by_ioctl),
 	  .harmed = has_address },
+	{ CHANGE("add a neighbour by ioctl", add_neighbour_by_ioctl, get_address_by_ioctl),
+	  .prepare = net_interface },
+	{ CHANGE("set an interface's flags by ioctl", set_flags_by_ioctl, get_address_by_ioctl),
+	  .prepare = net_interface, .harmed = is_promiscuous },
 	{ CHANGE("send netlink to another process", send_netlink, list_addresses),
+	  .outside = hear_netlink },
+	{ CHANGE("connect netlink to another process, then send", connect_netlink, list_addresses),
 	  .outside = hear_netlink },
 	{ CHANGE("TCP_REPAIR: a connection without a packet", repair, set_nothing_special) },
 	{ CHANGE("SO_MARK: another route for a socket's packets", set_mark, set_nothing_special) },

@@ -66,6 +66,27 @@ static int socket_and_connect(const struct place *place)
 	return answer(fd, uring_do(&sqe, 0));
 }
 
+/* A socket that has no descriptor, but a slot of the ring's. */
+static int slot_and_connect(const struct place *place)
+{
+	union net_address to;
+	struct io_uring_sqe requests[] = {
+		{ .opcode = IORING_OP_SOCKET, .fd = AF_INET, .off = SOCK_STREAM, .file_index = 1 },
+		{
+			.opcode = IORING_OP_CONNECT,
+			.flags = IOSQE_FIXED_FILE,
+			.addr = (unsigned long)&to,
+			.off = net_target(place, "127.0.0.1", "tcp", &to),
+		},
+	};
+	int results[2];
+
+	uring_do_all(requests, results, 2, 0);
+	errno = -results[0];
+	road_must(results[0], "IORING_OP_SOCKET");
+	return results[1];
+}
+
 /* Not a TCP socket: one of a kind that no rule could judge. */
 static int make_raw(const struct place *place)
 {
@@ -226,6 +247,7 @@ static const struct road net_uring[] = {
 	{ RING("connect by a polling thread", connect_polled, "connect") },
 	{ NET_ROW("io_uring: socket, then connect by IPv6", socket_and_connect), .op = "connect",
 	  .grants = net_grant_six },
+	{ RING("socket in a slot, then connect", slot_and_connect, "connect") },
 	{ RING("sendmsg", message_inline, "send") },
 	{ RING("sendmsg in a worker", message_async, "send") },
 	{ RING("sendmsg without copying", message_zero_copy, "send") },
