@@ -11,15 +11,17 @@
 #include "bpf/report.bpf.h"
 
 /* include/uapi/linux/capability.h */
+#define CAP_SYS_ADMIN 21
 #define CAP_SYS_TIME 25
+#define CAP_SETFCAP 31
 #define CAP_WAKE_ALARM 35
 #define BIT(n) (1ULL << (n))
 #define COMET_CAPABILITIES_REFUSED                                                                 \
 	(BIT(9) /* LINUX_IMMUTABLE */ | BIT(12) /* NET_ADMIN */ | BIT(13) /* NET_RAW */ |          \
 	 BIT(15) /* IPC_OWNER */ | BIT(16) /* SYS_MODULE */ | BIT(17) /* SYS_RAWIO */ |            \
-	 BIT(20) /* SYS_PACCT */ | BIT(21) /* SYS_ADMIN */ | BIT(22) /* SYS_BOOT */ |              \
+	 BIT(20) /* SYS_PACCT */ | BIT(CAP_SYS_ADMIN) | BIT(22) /* SYS_BOOT */ |                   \
 	 BIT(CAP_SYS_TIME) | BIT(26) /* SYS_TTY_CONFIG */ | BIT(30) /* AUDIT_CONTROL */ |          \
-	 BIT(31) /* SETFCAP */ | BIT(32) /* MAC_OVERRIDE */ | BIT(33) /* MAC_ADMIN */ |            \
+	 BIT(CAP_SETFCAP) | BIT(32) /* MAC_OVERRIDE */ | BIT(33) /* MAC_ADMIN */ |                 \
 	 BIT(34) /* SYSLOG */ | BIT(CAP_WAKE_ALARM) | BIT(36) /* BLOCK_SUSPEND */ |                \
 	 BIT(37) /* AUDIT_READ */ | BIT(38) /* PERFMON */ | BIT(39) /* BPF */ |                    \
 	 BIT(40) /* CHECKPOINT_RESTORE */)
@@ -37,7 +39,13 @@ int BPF_PROG(comet_capable, const struct cred *cred, struct user_namespace *ns, 
 	if (!(COMET_CAPABILITIES_REFUSED >> (capability & 63) & 1))
 		return 0;
 	layers = comet_layers_current();
-	if (!layers || comet_kernel_acts())
+	if (!layers)
+		return 0;
+	/*
+	 * What overlayfs asks for its attributes, in the caller's name. Only these: a request of a
+	 * ring may also run in the task itself under credentials that it had before.
+	 */
+	if ((capability == CAP_SYS_ADMIN || capability == CAP_SETFCAP) && comet_kernel_acts())
 		return 0;
 	/* The kernel asks for itself whether to do more than was asked for. */
 	if (options & CAP_OPT_NOAUDIT)

@@ -67,7 +67,10 @@ int BPF_PROG(comet_file_receive, struct file *file, int ret)
 	return comet_verdict(comet_decide_file(layers, &request));
 }
 
-/* The caller's own number, or its group's with a minus, as its pid namespace counts. */
+/*
+ * The caller's own number, or with a minus its group's, as its pid namespace counts. A group that
+ * it did not make can have members outside.
+ */
 static __always_inline bool comet_is_own(long number)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -81,8 +84,7 @@ static __always_inline bool comet_is_own(long number)
 	bpf_core_read(&nr, sizeof(nr), &own->numbers[level].nr);
 	if (number == nr)
 		return true;
-	bpf_core_read(&nr, sizeof(nr), &group->numbers[level].nr);
-	return number == -(long)nr;
+	return group == own && number == -(long)nr;
 }
 
 /* Others are kept waiting only where the run may write. */

@@ -11,6 +11,7 @@
  * unix_stream_connect, unix_may_send: UNIX sockets by the object at the other end.
  * socket_listen, socket_bind: taking connections on a port, or datagrams on a fixed one.
  * socket_setsockopt: making the kernel choose that one.
+ * inet_conn_request: a second wall behind socket_listen, where a connection comes in.
  */
 #include "bpf/address.bpf.h"
 #include "bpf/decide.bpf.h"
@@ -235,4 +236,42 @@ int BPF_PROG(comet_socket_setsockopt, struct socket *sock, int level, int option
 		return 0;
 	return comet_verdict(comet_refuse_value(layers, COMET_SURFACE_KERNEL, COMET_OP_SETSOCKOPT,
 						EPERM, option));
+}
+
+/*
+ * socket_listen looks at the port without the socket's lock: another thread could give it another
+ * one. Here the listener stands still. What asks is a packet, in whatever task: the listener's own
+ * cgroup counts, no event tells it, and the connection is not answered.
+ */
+SEC("lsm/inet_conn_request")
+int BPF_PROG(comet_inet_conn_request, struct sock *sk, struct sk_buff *skb,
+	     struct request_sock *request, int ret)
+{
+	struct comet_layers *layers;
+	struct comet_addr addr = {};
+	__u32 layer;
+
+	if (ret)
+		return ret;
+	layers = comet_layers_of(sk->sk_cgrp_data.cgroup);
+	if (!layers)
+		return 0;
+	if (!layers->n)
+		return -EACCES;
+	comet_read_local(&addr, sk);
+	for (layer = 0; layer < COMET_LAYERS_MAX; layer++) {
+		__u32 policy = layers->policy[layer];
+		struct comet_policy_state *state;
+
+		if (layer >= layers->n)
+			break;
+		if (comet_may_serve(policy, &addr))
+			continue;
+		state = bpf_map_lookup_elem(&comet_policies, &policy);
+		if (state && state->flags & COMET_POLICY_AUDIT)
+			continue;
+		comet_count_untold(policy);
+		return -EACCES;
+	}
+	return 0;
 }

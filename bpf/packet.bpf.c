@@ -61,14 +61,10 @@ static __always_inline int comet_drop(__u32 policy, __u16 protocol)
 {
 	struct comet_counters *counters = bpf_map_lookup_elem(&comet_counters, &policy);
 
-	if (!counters)
-		return DROP;
-	__sync_fetch_and_add(&counters->dropped, 1);
-	if (protocol != IPPROTO_TCP) {
-		__sync_fetch_and_add(&counters->denied, 1);
-		__sync_fetch_and_add(&counters->violations, 1);
-		__sync_fetch_and_add(&counters->lost, 1);
-	}
+	if (counters)
+		__sync_fetch_and_add(&counters->dropped, 1);
+	if (protocol != IPPROTO_TCP)
+		comet_count_untold(policy);
 	return DROP;
 }
 

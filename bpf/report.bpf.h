@@ -38,6 +38,18 @@ int comet_tell_path(struct comet_refusal *refusal, __u64 mount, __u64 dentry);
 int comet_tell_addr(struct comet_refusal *refusal, struct comet_addr *addr);
 int comet_tell_value(struct comet_refusal *refusal, __u64 value);
 
+/* A violation that no event can tell of: it is counted as lost. */
+static __always_inline void comet_count_untold(__u32 policy)
+{
+	struct comet_counters *counters = bpf_map_lookup_elem(&comet_counters, &policy);
+
+	if (!counters)
+		return;
+	__sync_fetch_and_add(&counters->denied, 1);
+	__sync_fetch_and_add(&counters->violations, 1);
+	__sync_fetch_and_add(&counters->lost, 1);
+}
+
 /* What the policy wants done about a refusal; returns the error for the caller, 0 in audit mode. */
 static __always_inline int comet_treat(struct comet_refusal *refusal)
 {

@@ -67,6 +67,8 @@ const struct comet_hook comet_hooks[] = {
 	{ "comet_file_lock", "bpf_lsm_file_lock", true, "exclusive locks", NULL },
 	{ "comet_socket_listen", "bpf_lsm_socket_listen", true, "listen", NULL },
 	{ "comet_socket_bind", "bpf_lsm_socket_bind", true, "bind", NULL },
+	{ "comet_inet_conn_request", "bpf_lsm_inet_conn_request", true, "taking connections",
+	  NULL },
 	{ "comet_socket_setsockopt", "bpf_lsm_socket_setsockopt", true, "choosing a local port",
 	  NULL },
 	{ "comet_ptrace_access_check", "bpf_lsm_ptrace_access_check", true, "ptrace", NULL },

@@ -32,9 +32,8 @@ static const char *below(const char *canary)
 
 int comet_selftest_make(int root, const char *canary, struct comet_error *error)
 {
-	_cleanup_close_ int fd =
-		openat(root, below(canary), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		       0700);
+	_cleanup_close_ int fd = openat(root, below(canary),
+					O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0700);
 
 	/* Otherwise the exec probe would be refused by the mode and prove nothing. */
 	if (fd < 0 || fchmod(fd, 0755) < 0)

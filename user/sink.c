@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "user/base.h"
+#include "user/stream.h"
 #include "user/text.h"
 
 struct comet_sink {
@@ -68,8 +69,8 @@ static bool is_writable(int fd)
 }
 
 /*
- * One attempt that does not block. The descriptor may be shared, so O_NONBLOCK is not for us to
- * set: a socket has MSG_DONTWAIT, a pipe that polls writable takes PIPE_BUF bytes.
+ * One attempt that does not block. Where a stream that others share could not be opened again, a
+ * pipe that polls writable takes PIPE_BUF bytes, if nobody else writes to it just then.
  */
 static ssize_t write_some(struct comet_sink *sink, const char *bytes, size_t len)
 {
@@ -147,6 +148,13 @@ static int drain(struct comet_sink *sink, size_t keep)
 	return r;
 }
 
+static int share(int fd)
+{
+	int again = comet_stream_again(fd);
+
+	return again < 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : again;
+}
+
 static int open_fd(const char *number, struct comet_error *error)
 {
 	unsigned long value;
@@ -167,7 +175,7 @@ static int open_fd(const char *number, struct comet_error *error)
 		return comet_error_set(error, EBADF,
 				       "--events fd:%lu: the descriptor is not open for writing",
 				       value);
-	fd = fcntl((int)value, F_DUPFD_CLOEXEC, 3);
+	fd = share((int)value);
 	if (fd < 0)
 		return comet_error_set(error, errno, "--events fd:%lu: %s", value, strerror(errno));
 	return fd;
@@ -247,7 +255,7 @@ static int open_spec(const char *spec, struct comet_error *error)
 		return open_unix(spec + 5, error);
 	if (!streq(spec, "-"))
 		return open_file(spec, error);
-	fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	fd = share(STDERR_FILENO);
 	if (fd < 0)
 		return comet_error_set(error, errno, "--events -: standard error is closed");
 	return fd;

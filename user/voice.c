@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "user/base.h"
+#include "user/stream.h"
 
 /* A busy reader gets this much time; one that stands still gets it once. */
 #define PATIENCE_MS 500
@@ -18,18 +19,13 @@
 void comet_voice_open(struct comet_voice *voice)
 {
 	struct stat st;
-	int fd = -1;
+	int fd;
 
 	*voice = (struct comet_voice){ .fd = STDERR_FILENO, .terminal = isatty(STDERR_FILENO) };
 	if (fstat(STDERR_FILENO, &st) < 0)
 		return;
 	voice->socket = S_ISSOCK(st.st_mode);
-	/*
-	 * O_NONBLOCK on the descriptor itself would be the agent's too. A regular file never
-	 * blocks, and opened again it would be written from its start.
-	 */
-	if (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode))
-		fd = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	fd = comet_stream_again(STDERR_FILENO);
 	if (fd < 0)
 		return;
 	voice->fd = fd;

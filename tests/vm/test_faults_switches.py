@@ -3,7 +3,7 @@
 import os
 import socket
 
-from lib import PYTHON, check, equal
+from lib import PYTHON, check, equal, meanwhile, wait
 
 VARIANTS = ("faults",)
 
@@ -45,3 +45,38 @@ def test_they_do_what_they_say(box):
     equal(x.settled(), [], "arrived")
     equal(look("no-socket-hooks,no-packet-filter"), (*usual[:3], "ok"), "neither")
     equal(x.settled(), [b"x"], "arrived")
+
+
+LISTEN = """
+import os, socket, sys, time
+kept = []
+for port, kind in zip(sys.argv[3:], (0, 0, 262, 262)):
+    kept.append(socket.socket(socket.AF_INET, socket.SOCK_STREAM, kind))
+    kept[-1].bind(("127.0.0.1", int(port)))
+    kept[-1].listen(8)
+open(sys.argv[1], "w").close()
+while not os.path.exists(sys.argv[2]):
+    time.sleep(0.05)
+"""
+
+
+def test_listener_past_the_hooks(box):
+    """Where no hook sees bind and listen, a port that `serve` does not list takes no connection."""
+    ready, over = box.path("W/ready"), box.path("W/over")
+    reached = []
+
+    def outside():
+        wait(ready)
+        for port in range(4811, 4815):
+            with socket.socket() as s:
+                s.settimeout(1)
+                reached.append(s.connect_ex(("127.0.0.1", port)) == 0)
+        box.file("W/over")
+
+    pack = box.usual(serve=[4811, 4813])
+    with meanwhile(outside):
+        result = box.run(pack, PYTHON, "-c", LISTEN, ready, over, "4811", "4812", "4813", "4814",
+                         fault="no-socket-hooks")
+    equal(reached, [True, False, True, False], "reached")
+    end = result.events[-1]
+    equal((result.code, end["lost"] >= 2), (3, True), f"exit code, losses of {end}")
