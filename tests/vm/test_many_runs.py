@@ -13,7 +13,7 @@ from life import held, same
 VARIANTS = ("crowd",)
 PRESS = f"{PROBES}/press"
 RUNS = 300
-KIB_PER_RUN = 16 * 1024
+KIB_PER_RUN = 8 * 1024  # as the manual says
 
 
 def available():
@@ -75,10 +75,26 @@ class Neighbour:
               f"violations of {self.number}")
 
 
+def without_modprobe(box):
+    """Nobody is asked for modules: the kernel asks at each mount of bpffs for one that Debian has
+    not got, which takes a fifth of a run's start here."""
+    path = "/proc/sys/kernel/modprobe"
+    with open(path, encoding="ascii") as f:
+        program = f.read()
+
+    def put(text):
+        with open(path, "w", encoding="ascii") as f:
+            f.write(text)
+
+    box.closers.append(lambda: put(program))
+    put("\n")
+
+
 @limit(900)
 def test_each_held_to_its_own(box):
     """300 runs at once with 300 manifests: each gets what its own declares and nothing of its
     neighbour's; their memory is bounded; nothing is left of them."""
+    without_modprobe(box)
     gate = box.path("gate")
     os.mkfifo(gate, 0o666)
     neighbours = [Neighbour(box, i) for i in range(RUNS)]
