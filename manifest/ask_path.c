@@ -234,8 +234,16 @@ static int decide(const struct question *q, struct comet_answer *answer)
 	const struct comet_path_rule *rule;
 	int r = 0;
 
-	/* The caller's own processes are not the run's: /proc/self here says nothing. */
-	if (text && is_process(text, q->path)) {
+	/*
+	 * The caller's own processes are not the run's: /proc/self here says nothing, nor does a
+	 * link that leads there (/proc/mounts, /etc/mtab).
+	 */
+	if (!text && q->real) {
+		rule = find_by_text(q->policy, q->access, q->real);
+		if (rule && is_process(rule, q->real))
+			text = rule;
+	}
+	if (text && (is_process(text, q->path) || (q->real && is_process(text, q->real)))) {
 		answer->allowed = true;
 		return comet_answer_set_match(answer, text->path, text->source, &text->location);
 	}

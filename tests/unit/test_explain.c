@@ -51,6 +51,8 @@ static void the_base_set_answers_for_itself(void **state)
 	assert_allowed("fs.read", "/proc/self/maps", 0);
 	assert_allowed("fs.read", "/proc/thread-self/stat", 0);
 	assert_allowed("fs.read", "/proc/1/status", 0);
+	assert_allowed("fs.read", "/proc/mounts", 0);
+	assert_refused("fs.write", "/proc/mounts");
 	assert_refused("fs.read", "/proc/selfish");
 	assert_refused("fs.read", "/proc/1x");
 	assert_allowed("fs.read", "/proc", 0);
