@@ -40,7 +40,7 @@ void comet_answer_clear(struct comet_answer *answer);
 /* The manual's word for a surface that can be asked about: "fs.read"; NULL for another. */
 const char *comet_explain_surface(enum comet_surface surface);
 
-/* Prints for a reader, in colour only on a terminal and without NO_COLOR. */
+/* Prints for a reader, in colour only on a terminal and where they are wanted. */
 void comet_explain_print(FILE *out, const struct comet_manifest *manifest,
 			 const struct comet_policy *policy);
 void comet_answer_print(FILE *out, const struct comet_manifest *manifest,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "manifest/util.h"
 
@@ -254,6 +255,15 @@ static unsigned int distance(const char *a, size_t n, const char *b, size_t m)
 		row = spare;
 	}
 	return last[m];
+}
+
+bool comet_wants_colour(FILE *out)
+{
+	const char *no_color = getenv("NO_COLOR");
+	const char *term = getenv("TERM");
+
+	return isatty(fileno(out)) && (!no_color || no_color[0] == '\0') && term &&
+	       strcmp(term, "dumb") != 0;
 }
 
 const char *comet_suggest(const char *word, size_t size, const char *const *candidates,

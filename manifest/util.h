@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 /* user/base.h has the same words; a file that includes both gets them once. */
@@ -54,6 +55,9 @@ char *comet_quote(const char *bytes, size_t size, char *out, size_t capacity);
 char *comet_show(const char *bytes, size_t size, char *out, size_t capacity);
 /* comet_quote() between double quotes, in the arena; cut after 1000 bytes. Never NULL. */
 const char *comet_arena_quote(struct comet_arena *arena, const char *bytes, size_t size);
+
+/* Is out a terminal that shows colours, and does its user want them (NO_COLOR, TERM)? */
+bool comet_wants_colour(FILE *out);
 
 /* The candidate that word was probably meant to be, NULL if none is near. */
 const char *comet_suggest(const char *word, size_t size, const char *const *candidates,

@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 
 #include "bpf/wire.h"
+#include "manifest/util.h"
 #include "user/base.h"
 #include "user/cmd.h"
 #include "user/probe.h"
@@ -63,7 +64,7 @@ static void print_hook(const struct report *report, size_t i, bool colour)
 {
 	const struct comet_hook *hook = &comet_hooks[i];
 
-	printf("  %-28s", hook->target);
+	printf("  %-30s", hook->target);
 	print_state(hook_is_fine(report, i), presence(report->present[i]), 9, colour);
 	printf("%-10s%s", hook->required ? "required" : "optional", hook->needed_for);
 	if (hook->instead)
@@ -71,9 +72,30 @@ static void print_hook(const struct report *report, size_t i, bool colour)
 	putchar('\n');
 }
 
+/* The list is longer than a screen, so what is missing is named again where the eye ends. */
+static void print_verdict(const struct report *report)
+{
+	const char *before = ": missing ";
+
+	printf("\ncomet run %s confine programs here", report->ok ? "can" : "cannot");
+	for (size_t i = 0; i < report->n_checks; i++) {
+		if (report->checks[i].ok)
+			continue;
+		printf("%s%s", before, report->checks[i].name);
+		before = ", ";
+	}
+	for (size_t i = 0; i < comet_n_hooks; i++) {
+		if (hook_is_fine(report, i))
+			continue;
+		printf("%s%s", before, comet_hooks[i].target);
+		before = ", ";
+	}
+	putchar('\n');
+}
+
 static void print_text(const struct report *report)
 {
-	bool colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+	bool colour = comet_wants_colour(stdout);
 
 	printf("comet %s on Linux %s\n\nhost\n", COMET_VERSION, report->kernel);
 	for (size_t i = 0; i < report->n_checks; i++) {
@@ -88,7 +110,7 @@ static void print_text(const struct report *report)
 	puts("\nkernel hooks");
 	for (size_t i = 0; i < comet_n_hooks; i++)
 		print_hook(report, i, colour);
-	printf("\ncomet run %s confine programs here\n", report->ok ? "can" : "cannot");
+	print_verdict(report);
 }
 
 /* A mount point may have any name, JSON only UTF-8. */

@@ -109,6 +109,8 @@ int main(int argc, char **argv)
 	if (streq(argv[1], "--help") || streq(argv[1], "-h") || streq(argv[1], "help")) {
 		if (argc == 2)
 			return print_help(stdout, COMET_EXIT_OK);
+		if (streq(argv[2], "help") || streq(argv[2], "--help"))
+			return print_help(stdout, COMET_EXIT_OK);
 		verb = find_verb(argv[2]);
 		if (!verb)
 			return reject(argv[2]);

@@ -25,7 +25,6 @@ enum {
 	KEY_QUIET,
 	KEY_ISOLATION,
 	KEY_STRICT,
-	KEY_HELP,
 	KEY_USAGE,
 };
 
@@ -50,7 +49,7 @@ static const struct argp_option option_table[] = {
 	{ "isolation", KEY_ISOLATION, "process|container", 0,
 	  "container: a root that holds only what is declared; default: as the manifest says", 0 },
 	{ "strict", KEY_STRICT, NULL, 0, "Take warnings about the manifest as errors", 0 },
-	{ "help", KEY_HELP, NULL, 0, "Give this help list", -1 },
+	{ "help", 'h', NULL, 0, "Give this help list", -1 },
 	{ "usage", KEY_USAGE, NULL, 0, "Give a short usage message", -1 },
 	{ 0 },
 };
@@ -196,10 +195,10 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 	case KEY_STRICT:
 		options->strict = true;
 		return 0;
-	case KEY_HELP:
+	case 'h':
 	case KEY_USAGE:
 		options->help = true;
-		argp_help(&argp, stdout, key == KEY_HELP ? ARGP_HELP_STD_HELP : ARGP_HELP_STD_USAGE,
+		argp_help(&argp, stdout, key == 'h' ? ARGP_HELP_STD_HELP : ARGP_HELP_STD_USAGE,
 			  state->name);
 		return 0;
 	default:

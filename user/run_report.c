@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 
+#include "manifest/util.h"
 #include "user/base.h"
 #include "user/text.h"
 
@@ -13,12 +14,11 @@ int comet_run_report_init(struct comet_run_report *report, const struct comet_ru
 			  struct comet_error *error)
 {
 	const bool terminal = isatty(STDERR_FILENO);
-	const char *term = getenv("TERM");
 
 	*report = (struct comet_run_report){
 		.quiet = options->quiet,
 		.json = options->json,
-		.colour = terminal && !getenv("NO_COLOR") && term && !streq(term, "dumb"),
+		.colour = comet_wants_colour(stderr),
 	};
 	comet_voice_open(&report->voice);
 	/* Lines for people and NDJSON do not share one stream. */
