@@ -165,6 +165,7 @@ static int read_family(struct comet_report *report, const struct comet_node *nod
 {
 	int r = read_words(report, node, go, family);
 
+	report->manifest->block = comet_report_locate(report, node);
 	return r < 0 ? r : comet_block_read_serve(report, node);
 }
 

@@ -24,13 +24,6 @@ struct printer {
 	int width; /* of the column before the locations */
 };
 
-static bool wants_colour(FILE *out)
-{
-	const char *no_color = getenv("NO_COLOR");
-
-	return isatty(fileno(out)) && (!no_color || no_color[0] == '\0');
-}
-
 static void heading(const struct printer *p, const char *name, const char *meaning)
 {
 	fprintf(p->out, "\n%s%s%s: %s\n", p->colour ? "\033[1m" : "", name,
@@ -257,7 +250,7 @@ void comet_explain_print(FILE *out, const struct comet_manifest *manifest,
 		.out = out,
 		.manifest = manifest,
 		.policy = policy,
-		.colour = wants_colour(out),
+		.colour = comet_wants_colour(out),
 		.width = 20,
 	};
 	char buffer[QUOTE_SIZE];
@@ -295,7 +288,13 @@ static void print_fix(const struct printer *p, const struct comet_answer *answer
 		fprintf(p->out, "  %s\n", answer->unfixable);
 		return;
 	}
-	fprintf(p->out, "  to allow it, add to %s:\n", quote(p->manifest->file, buffer));
+	if (p->manifest->block.line) {
+		fputs("  to allow it, merge into the capabilities block, ", p->out);
+		print_location(p, &p->manifest->block);
+		fputs(":\n", p->out);
+	} else {
+		fprintf(p->out, "  to allow it, add to %s:\n", quote(p->manifest->file, buffer));
+	}
 	for (const char *line = answer->fix; *line;) {
 		size_t len = strcspn(line, "\n");
 
@@ -310,7 +309,7 @@ void comet_answer_print(FILE *out, const struct comet_manifest *manifest,
 	struct printer p = {
 		.out = out,
 		.manifest = manifest,
-		.colour = wants_colour(out),
+		.colour = comet_wants_colour(out),
 	};
 	const char *verdict = answer->allowed ? "allowed" : "not allowed";
 	const char *colour = answer->allowed ? "\033[32m" : "\033[31m";

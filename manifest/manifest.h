@@ -82,7 +82,8 @@ struct comet_manifest {
 	const char *schema; /* "soyaos.ai/v0" or "soyapack.v0" */
 	char digest[65];    /* SHA-256 of the manifest's bytes (then capabilities.yml's, where
 			     * it is read), lower-case hex */
-	enum comet_dialect dialect; /* the words of the capabilities block */
+	enum comet_dialect dialect;  /* the words of the capabilities block */
+	struct comet_location block; /* that block, line 0 where there is none */
 	enum comet_isolation isolation;
 	char *determinism_tier; /* NULL when absent */
 	unsigned int

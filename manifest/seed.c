@@ -323,6 +323,7 @@ static int read_block(struct comet_report *report, const struct comet_map *top)
 		return comet_report_fail(
 			report, top->node,
 			"expected the field \"capabilities\", found none (write capabilities: {} to declare nothing)");
+	report->manifest->block = comet_report_locate(report, block->value);
 	r = comet_map_read(report, block->value, &map);
 	for (size_t i = 0; r == 0 && i < map.n_pairs; i++)
 		if (!has_extension_prefix(map.pairs[i].key))

@@ -64,7 +64,7 @@ char *comet_scope_violation_text(const struct comet_scope_run *run, const struct
 	if (v->head.severity == COMET_SEVERITY_INFO) {
 		fputs("an ordinary probe, not counted as a violation", out);
 	} else if (is_yaml) {
-		fputs("not declared; to allow, add to the manifest:", out);
+		fputs("not declared; to allow, merge into the manifest:", out);
 		put_indented(out, fix);
 	} else {
 		fputs(fix, out);

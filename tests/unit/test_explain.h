@@ -50,6 +50,7 @@ static struct comet_manifest manifest = {
 	.version = (char *)"1.0.0",
 	.kind = (char *)"Agent",
 	.dialect = COMET_DIALECT_GO,
+	.block = { "soyapack.yaml", 23, 7 },
 	.egress = egress,
 	.n_egress = N(egress),
 	.fs_read = fs_read,

@@ -99,7 +99,7 @@ static void answers_are_printed_with_line_or_remedy(void **state)
 		       "not allowed: fs.write /data/set/x\n"
 		       "  no match\n"
 		       "  It answers EACCES, and to try is a violation.\n"
-		       "  to allow it, add to soyapack.yaml:\n"
+		       "  to allow it, merge into the capabilities block, soyapack.yaml:23:7:\n"
 		       "    capabilities:\n"
 		       "      fs_write:\n"
 		       "        - /data/set/x\n");

@@ -15,7 +15,7 @@ static void a_person_reads_one_short_line_and_the_fix(void **state)
 {
 	(void)state;
 	assert_text(false, "comet: denied fs.read /etc/shadow (open, python3[812]): not declared; "
-			   "to allow, add to the manifest:\n"
+			   "to allow, merge into the manifest:\n"
 			   "    capabilities:\n      fs_read:\n        - /etc/shadow");
 }
 
@@ -76,7 +76,7 @@ static void a_fix_for_a_person_has_no_control_characters(void **state)
 	set_requested(name, strlen(name));
 	line = comet_scope_violation_text(&run, &violation, false);
 	assert_non_null(line);
-	assert_non_null(strstr(line, "add to the manifest:\n"));
+	assert_non_null(strstr(line, "merge into the manifest:\n"));
 	for (const char *c = line; *c; c++)
 		assert_true((*c >= 0x20 && *c < 0x7f) || *c == '\n');
 	free(line);
