@@ -162,8 +162,8 @@ static void tell_end(struct comet_run *run, const struct comet_outcome *outcome)
 				strerror(outcome->exec_error));
 		comet_run_report_error(&run->report, text.text);
 	} else if (outcome->timed_out) {
-		comet_error_set(&text, 0, "timed out after %g seconds: the whole run was killed",
-				(double)run->timeout_ms / 1000);
+		comet_error_set(&text, 0, "timed out after %g second%s: the whole run was killed",
+				(double)run->timeout_ms / 1000, run->timeout_ms == 1000 ? "" : "s");
 		comet_run_report_error(&run->report, text.text);
 	}
 }

@@ -176,6 +176,11 @@ static void summarize(struct comet_run_report *report, const struct comet_scope_
 	else if (c->violations)
 		print(report, "comet: %" PRIu64 " violation%s of the manifest of %s",
 		      (uint64_t)c->violations, plural(c->violations), report->run.pack);
+	if (c->folded)
+		print(report,
+		      "comet: %" PRIu64
+		      " refusal%s within a second of an equal one, without a line of %s own",
+		      (uint64_t)c->folded, plural(c->folded), c->folded == 1 ? "its" : "their");
 	if (c->lost)
 		print(report,
 		      "comet: %" PRIu64
