@@ -48,11 +48,7 @@ FAULT_SRC := $(USER_SRC) user/fault.c
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 PROBE_SRC := $(sort $(wildcard tests/vm/probes/*.c))
-# ROADS=all: also the rows that have not yet been seen closed on all kernels.
-ROADS_AHEAD := $(if $(filter all,$(ROADS)),,file_fifo file_lock kernel_fault kernel_written \
-	process_ask process_core process_descriptor process_queue)
-COVERAGE_SRC := $(sort $(filter-out $(ROADS_AHEAD:%=tests/coverage/%.c), \
-	$(wildcard tests/coverage/*.c)))
+COVERAGE_SRC := $(sort $(wildcard tests/coverage/*.c))
 BENCH_SRC := $(sort $(wildcard tests/bench/*.c))
 
 BPF_OBJ := $(BPF_SRC:%.bpf.c=$(O)/$(ARCH)/%.bpf.o)

@@ -263,8 +263,7 @@ static int change_root(const struct place *place)
 
 static int quota(const struct place *place)
 {
-	return road_result(
-		syscall(SYS_quotactl, QCMD(Q_SYNC, USRQUOTA), place->target, 0, NULL));
+	return road_result(syscall(SYS_quotactl, QCMD(Q_SYNC, USRQUOTA), place->target, 0, NULL));
 }
 
 static int link_elsewhere(const struct place *place)

@@ -32,7 +32,7 @@
 
 extern const struct roads __start_roads[], __stop_roads[];
 
-static char **only; /* row numbers, NULL at the end; none: all rows */
+static char **only;               /* row numbers, NULL at the end; none: all rows */
 static const struct roads *table; /* that of the row at hand */
 
 static bool chosen(unsigned number)
@@ -93,8 +93,8 @@ static void print_answers(const int *answers)
 static void print_row(const struct road *road, unsigned number)
 {
 	static const char *const words[] = {
-		"root",	       "changes",     "no-event", "leaks",   "any-name", "twin-walled",
-		"twin-inside", "quiet",	      "packets",  "own-copy", "unseen",
+		"root",        "changes", "no-event", "leaks",    "any-name", "twin-walled",
+		"twin-inside", "quiet",   "packets",  "own-copy", "unseen",
 	};
 
 	printf("%u\t%s\t%s\t%s", number, road->name, road->surface, road->op ? road->op : "");
