@@ -248,6 +248,21 @@ static void drop_zone(char *host)
 		*zone = '\0';
 }
 
+/* Upstream compares base names, and finds by them what stands where programs do. */
+static const char *program_word(const char *path)
+{
+	static const char *const places[] = { "/usr/bin/", "/bin/", "/usr/sbin/", "/sbin/",
+					      "/usr/local/bin/" };
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		size_t len = strlen(places[i]);
+
+		if (strncmp(path, places[i], len) == 0 && path[len] && !strchr(path + len, '/'))
+			return path + len;
+	}
+	return path;
+}
+
 static int put_fix(struct output *out, const struct words *dialect, enum comet_surface surface,
 		   const char *resource)
 {
@@ -276,7 +291,7 @@ static int put_fix(struct output *out, const struct words *dialect, enum comet_s
 	case COMET_SURFACE_EXEC:
 		if (resource[0] == '\0')
 			return -EINVAL;
-		put_item(out, NULL, dialect->exec, resource);
+		put_item(out, NULL, dialect->exec, program_word(resource));
 		return 0;
 	case COMET_SURFACE_SERVE:
 		return put_serve(out, resource);

@@ -18,6 +18,9 @@ static const char *unnameable(const struct comet_violation *v)
 	if (v->head.surface == COMET_SURFACE_SERVE && strstr(v->requested, ":0/"))
 		return "a port that the kernel chooses cannot be named; bind to a declared one, or "
 		       "declare \"*\" under serve";
+	if (path && strncmp(v->requested, "/proc/", 6) == 0 && v->requested[6] >= '0' &&
+	    v->requested[6] <= '9')
+		return "a process has another number in the next run: its files cannot be named";
 	if (path && v->requested[0] == '(')
 		return "a file that is opened by its handle cannot be named; open it by its path";
 	if (v->head.flags & COMET_EVENT_TRUNCATED)

@@ -27,7 +27,13 @@ static void the_fix_speaks_the_dialect_of_the_manifest(void **state)
 		   "capabilities:\n  network_out:\n    - host: \"192.0.2.1\"\n      port: 443\n"
 		   "      proto: https");
 	assert_fix(COMET_DIALECT_GO, COMET_SURFACE_EXEC, COMET_TAIL_PATH, "/usr/bin/id",
-		   "capabilities:\n  exec:\n    - /usr/bin/id");
+		   "capabilities:\n  exec:\n    - id");
+	assert_fix(COMET_DIALECT_GO, COMET_SURFACE_EXEC, COMET_TAIL_PATH, "/opt/x/bin/id",
+		   "capabilities:\n  exec:\n    - /opt/x/bin/id");
+	assert_fix(COMET_DIALECT_GO, COMET_SURFACE_EXEC, COMET_TAIL_PATH, "/usr/bin/x/id",
+		   "capabilities:\n  exec:\n    - /usr/bin/x/id");
+	assert_fix(COMET_DIALECT_GO, COMET_SURFACE_FS_WRITE, COMET_TAIL_PATH, "/proc/sys/x",
+		   "capabilities:\n  fs_write:\n    - /proc/sys/x");
 	assert_fix(COMET_DIALECT_GO, COMET_SURFACE_IPC, COMET_TAIL_ADDR, "/run/docker.sock",
 		   "capabilities:\n  fs_write:\n    - /run/docker.sock");
 	assert_fix(COMET_DIALECT_GO, COMET_SURFACE_SERVE, COMET_TAIL_ADDR, "0.0.0.0:8080/tcp",
@@ -52,6 +58,8 @@ static void where_no_manifest_can_the_fix_is_a_sentence(void **state)
 	assert_fix(COMET_DIALECT_GO, COMET_SURFACE_SERVE, COMET_TAIL_ADDR, "[::]:0/tcp",
 		   "a port that the kernel chooses cannot be named; bind to a declared one, or "
 		   "declare \"*\" under serve");
+	assert_fix(COMET_DIALECT_GO, COMET_SURFACE_FS_WRITE, COMET_TAIL_PATH, "/proc/3/comm",
+		   "a process has another number in the next run: its files cannot be named");
 	violation.head.flags = COMET_EVENT_TRUNCATED;
 	assert_fix(COMET_DIALECT_GO, COMET_SURFACE_FS_READ, COMET_TAIL_PATH, "\xe2\x80\xa6/a",
 		   "no manifest can name a path of over 4,095 bytes; grant a directory above it");
