@@ -155,6 +155,7 @@ int BPF_PROG(comet_path_mknod, const struct path *dir, struct dentry *dentry, um
 	struct comet_layers *layers;
 	struct comet_request request = { .op = COMET_OP_MKNOD, .need = COMET_FS_CHANGE };
 	unsigned int type = mode & S_IFMT;
+	unsigned long magic;
 
 	if (ret)
 		return ret;
@@ -163,9 +164,10 @@ int BPF_PROG(comet_path_mknod, const struct path *dir, struct dentry *dentry, um
 		return 0;
 	/*
 	 * An open with O_CREAT asks before it has looked the name up, where that is not cached; on
-	 * procfs, whose names never stay cached, nothing can be made anyway.
+	 * the kernel's own filesystems nothing can be made so anyway, but for an EFI variable.
 	 */
-	if (dir->dentry->d_sb->s_magic == PROC_SUPER_MAGIC)
+	magic = dir->dentry->d_sb->s_magic;
+	if (comet_is_kernel_fs(magic) && magic != EFIVARFS_MAGIC)
 		return 0;
 	comet_request_path(&request, dir);
 	request.dentry = comet_address_of(dentry);

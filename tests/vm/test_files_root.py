@@ -98,9 +98,11 @@ def test_other_roots(box):
 
 
 def test_leaving_the_cgroup(box):
-    """Root may write to the cgroup filesystem if declared, and yet not leave its own cgroup."""
+    """Root may write to the cgroup filesystem if declared, and yet neither leave its own cgroup
+    nor make or remove others."""
     top = "/sys/fs/cgroup"
     other = f"{top}/comet-test-other"
+    os.mkdir(other)
     box.closers.append(lambda: os.rmdir(other))
     pack = box.usual(read=[top], write=[top])
     before = f"""
@@ -114,13 +116,15 @@ def move(path, file="cgroup.procs"):
 """
     result = box.tries(pack, [
         (f"move({top!r})", "EACCES"), (f"move({top!r}, 'cgroup.threads')", "EACCES"),
-        (f"os.mkdir({other!r})", "ok"), (f"move({other!r})", "EACCES"), ("is_at(own)", "ok"),
+        (f"os.mkdir({other + '/new'!r})", "EACCES"), (f"os.rmdir({other!r})", "EACCES"),
+        (f"move({other!r})", "EACCES"), ("is_at(own)", "ok"),
         ("os.makedirs(own + '/a/b')", "ok"), ("move(own + '/a/b')", "ok"),
         ("is_at(own + '/a/b')", "ok"), (f"read({box.s!r})", "ENOENT"),
         (f"read({box.path('R/f')!r})", "ok"), (f"move({top!r})", "EACCES"),
         ("move(own + '/a')", "ok"), ("move(own)", "ok"), ("is_at(own)", "ok")], before=before)
     equal({(v["surface"], v["op"], v["requested"]) for v in result.violations},
-          {("fs.read", "open", box.s),
+          {("fs.read", "open", box.s), ("fs.write", "mkdir", other + "/new"),
+           ("fs.write", "rmdir", other),
            *(("kernel", "cgroup_move", f"{place}/{file}") for place, file in (
                (top, "cgroup.procs"), (top, "cgroup.threads"), (other, "cgroup.procs")))},
           "events")

@@ -114,7 +114,6 @@ cat "$1"
 try() { (echo 0 > "$1") 2>/dev/null && echo left || echo held; }
 try $cg/../cgroup.procs
 try $cg/../cgroup.threads
-mkdir /sys/fs/cgroup/beside
 try /sys/fs/cgroup/beside/cgroup.procs
 try $cg/a/cgroup.procs
 try $cg/cgroup.procs
@@ -126,6 +125,7 @@ def test_child_cgroups_are_held(box):
     a, x = box.listen(), box.listen(address="127.0.0.2")
     pack = box.usual(write=[CGROUPS], egress=[(a.address, a.port, "http")],
                      programs=["mkdir", "stat", "cat", NET])
+    os.mkdir(f"{CGROUPS}/beside")
     result = box.run(pack, "/bin/sh", "-c", NEST, "nest", box.s, NET,
                      f"tcp {a.address} {a.port}", f"tcp {x.address} {x.port}")
     os.rmdir(f"{CGROUPS}/beside")
