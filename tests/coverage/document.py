@@ -33,7 +33,7 @@ What stands there:
 
 | sign | meaning |
 | --- | --- |
-| H | the hooks refuse: the errno given, one event, no effect; the twin works |
+| H | the hooks refuse: the errno given, told by an event, no effect; the twin works |
 | W | another wall or the kernel itself refuses before a hook is asked: no event, no effect |
 | P | the packet filter lets nothing out, whatever the call answers; the twin works |
 | C | as P, but listeners on the host itself get their copy: see *What the packet filter is not asked* |

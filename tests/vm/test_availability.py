@@ -130,6 +130,28 @@ def test_address_sorting(box):
     violated(result, ("egress", f"127.0.9.4:{port}/tcp"))
 
 
+def test_happy_eyeballs(box):
+    """A name with an IPv6 address where nobody is gets its page by IPv4, 50 times, without an
+    event; and a pattern, which no name can be looked up for, opens nothing."""
+    with open("/etc/hosts", encoding="ascii") as f:
+        hosts = f.read()
+
+    def write_hosts(text):
+        with open("/etc/hosts", "w", encoding="ascii") as f:
+            f.write(text)
+
+    box.closers.append(lambda: write_hosts(hosts))
+    write_hosts(hosts + "fd00:dead::1 both.test\n127.0.9.1 both.test\n127.0.9.2 a.wild.test\n")
+    port = serve(box, "0.0.0.0")
+    pack = box.pack(egress=[("both.test", port, "http")], programs=["curl"], name="both")
+    code = f"curl -sS --max-time 5 http://both.test:{port}/\n" * 50
+    spotless(box.run(pack, "/bin/sh", "-c", code, timeout=110), "page\n" * 50)
+    pack = box.pack(egress=[("*.wild.test", port, "http"), ("both.test", port, "http")],
+                    name="wild")
+    violated(box.run(pack, "curl", "-sS", f"http://a.wild.test:{port}/"),
+             ("egress", f"127.0.9.2:{port}/tcp"))
+
+
 def test_own_processes_under_proc(box):
     """A process, its threads and its children read what /proc/self tells."""
     spotless(box.run(least(box), AVAIL, "self", options=["--user", "agent"]), "ok+ok+ok\n")

@@ -2,6 +2,7 @@
 """Is an agent that is root held by the same rules, whatever capabilities it has?"""
 import contextlib
 import ctypes
+import json
 import os
 import subprocess
 
@@ -130,3 +131,32 @@ def move(path, file="cgroup.procs"):
           "events")
     equal(result.code, 3, "exit code")
     check(not os.path.exists(result.events[0]["cgroup"]), "the run's cgroup was left behind")
+
+
+def test_leaving_for_the_parent(box):
+    """Where comet itself stands deep in the tree, the agent does not get up into its cgroups."""
+    outer = "/sys/fs/cgroup/comet-test-outer"
+    inner = f"{outer}/inner"
+    os.makedirs(inner)
+    box.closers.append(lambda: (os.rmdir(inner), os.rmdir(outer)))
+    ways = [f"write({f'{place}/{file}'!r}, str(os.getpid()).encode())"
+            for place in (outer, inner) for file in ("cgroup.procs", "cgroup.threads")]
+    pack = box.usual(read=["/sys/fs/cgroup"], write=["/sys/fs/cgroup"])
+    events = box.path("events")
+    code = ATTEMPT + "".join(f"attempt(lambda: {way})\n" for way in ways) + """
+own = read("/proc/self/cgroup").decode().strip().split("::")[1]
+os.mkdir("/sys/fs/cgroup" + own + "/a")
+write("/sys/fs/cgroup" + own + "/a/cgroup.procs", b"0")
+"""
+    done = subprocess.run(["/bin/sh", "-c", 'echo 0 > "$0"/cgroup.procs; exec "$@"', inner, "comet",
+                           "run", "--events", events, pack, "--", PYTHON, "-c", code],
+                          capture_output=True, text=True, check=False, timeout=60)
+    box.notes.append(str(done))
+    equal((done.stdout.split(), done.returncode), (["EACCES"] * len(ways), 3), "answers")
+    with open(events, encoding="utf-8") as f:
+        found = [json.loads(line) for line in f]
+    check(found[0]["cgroup"].startswith(inner.removeprefix("/sys/fs/cgroup")) or
+          found[0]["cgroup"].startswith(inner), f"the run is at {found[0]['cgroup']}")
+    equal({e["requested"] for e in found if e.get("surface") == "kernel"},
+          {f"{place}/{file}" for place in (outer, inner)
+           for file in ("cgroup.procs", "cgroup.threads")}, "events")

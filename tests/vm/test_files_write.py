@@ -130,6 +130,7 @@ def test_truncation(box):
     violated(result, *(("fs.write", name) for name in (*kept, box.s)))
     equal(operations(result), {("truncate", "EACCES", name) for name in kept}
           | {("truncate", "ENOENT", box.s)}, "events")
+    equal(sum(v["count"] for v in result.violations), 4, "one event each")
 
 
 def test_removal(box):

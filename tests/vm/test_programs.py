@@ -119,6 +119,12 @@ def test_scripts_that_look_for_their_interpreter(box):
                      f"{by_env}; env {ID}; env true && echo started")
     equal(result.out, "started\n", "standard output")
     violated(result, ("exec", by_env), ("exec", ID))
+    # A script of the agent's own is not started by its name, though its interpreter is.
+    own = box.file("W/own", f"#!{PYTHON}\nprint('own')\n", 0o755)
+    result = box.run(box.usual(programs=[PYTHON], name="own"), "/bin/sh", "-c",
+                     f"{own}; {PYTHON} {own}")
+    equal(result.out, "own\n", "standard output")
+    violated(result, ("exec", own))
     result = box.comet("run", box.usual(), "--", missing)
     equal(result.code, 127, "exit code")
     equal(len(result.err.splitlines()), 1, f"lines in {result.err!r}")
