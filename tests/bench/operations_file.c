@@ -4,6 +4,7 @@
 #include <linux/fs.h>
 #include <signal.h>
 #include <stdint.h>
+#include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -233,14 +234,19 @@ static int get_flags(void)
 	return fcntl(file, F_GETFL);
 }
 
+static int lock_unlock(void)
+{
+	return flock(file, LOCK_EX) < 0 ? -1 : flock(file, LOCK_UN);
+}
+
 static const struct operation operations[] = {
 	{ "file_open", "open + close", 5000, open_close, 0, make_file },
 	{ "inode_getattr", "stat", 5000, look, 0, NULL },
 	{ "inode_readlink", "readlink", 5000, read_link, 0, NULL },
 	{ "path_truncate", "truncate", 2000, cut, 0, NULL },
 	{ "file_truncate", "ftruncate", 2000, cut_open, 0, NULL },
-	{ "path_mknod,path_unlink,file_open", "create + close + unlink", 2000, create_unlink, 0,
-	  NULL },
+	{ "path_mknod,inode_create,path_unlink,inode_unlink,file_open", "create + close + unlink",
+	  2000, create_unlink, 0, NULL },
 	{ "path_mknod,path_unlink", "mkfifo + unlink", 2000, mkfifo_unlink, 0, NULL },
 	{ "path_mkdir,path_rmdir", "mkdir + rmdir", 2000, mkdir_rmdir, 0, NULL },
 	{ "path_symlink,path_unlink", "symlink + unlink", 2000, symlink_unlink, 0, NULL },
@@ -265,6 +271,7 @@ static const struct operation operations[] = {
 	{ "inode_file_getattr", "file_getattr", 5000, get_file_attributes, 0, NULL },
 	{ "inode_file_setattr", "file_setattr", 2000, set_file_attributes, 0, NULL },
 	{ "file_fcntl", "fcntl F_GETFL", 5000, get_flags, 0, NULL },
+	{ "file_lock", "flock, and unlock", 5000, lock_unlock, 0, NULL },
 };
 
 OPERATIONS_MAIN(operations)

@@ -8,8 +8,8 @@
 
 #include "tests/bench/operations.h"
 
-static int udp, udp_peer, pair[2], listener, datagrams, idle;
-static struct sockaddr_in peer;
+static int udp, udp_peer, pair[2], listener, datagrams, idle, tcp;
+static struct sockaddr_in peer, tcp_peer;
 static struct sockaddr_un path = { AF_UNIX, "stream" };
 static struct sockaddr_un drop = { AF_UNIX, "drop" };
 
@@ -17,8 +17,12 @@ static void make_sockets(void)
 {
 	struct sockaddr_in any = { .sin_family = AF_INET,
 				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t len = sizeof(peer);
+	socklen_t len = sizeof(peer), tcp_len = sizeof(tcp_peer);
 
+	tcp = socket(AF_INET, SOCK_STREAM, 0);
+	if (bind(tcp, (struct sockaddr *)&any, sizeof(any)) < 0 ||
+	    getsockname(tcp, (struct sockaddr *)&tcp_peer, &tcp_len) < 0 || listen(tcp, 8) < 0)
+		perror("sockets");
 	udp = socket(AF_INET, SOCK_DGRAM, 0);
 	udp_peer = socket(AF_INET, SOCK_DGRAM, 0);
 	idle = socket(AF_INET, SOCK_DGRAM, 0);
@@ -62,6 +66,28 @@ static int bind_again(void)
 static int listen_again(void)
 {
 	return listen(listener, 8);
+}
+
+/* Reset at the end: a port that waits for late packets would be one less. */
+static int connect_tcp(void)
+{
+	const struct linger reset = { .l_onoff = 1 };
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	int other;
+
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset)) < 0 ||
+	    connect(fd, (struct sockaddr *)&tcp_peer, sizeof(tcp_peer)) < 0)
+		return -1;
+	other = accept(tcp, NULL, NULL);
+	close(fd);
+	return other < 0 ? -1 : close(other);
+}
+
+static int set_option(void)
+{
+	const int ttl = 64;
+
+	return setsockopt(udp, IPPROTO_IP, IP_TTL, &ttl, sizeof(ttl));
 }
 
 static int connect_unix(void)
@@ -113,6 +139,9 @@ static const struct operation operations[] = {
 	{ "socket_sendmsg", "sendto + recv, UDP", 2000, send_udp, 0, NULL },
 	{ "socket_bind", "bind, UDP", 5000, bind_again, EINVAL, NULL },
 	{ "socket_listen", "listen", 5000, listen_again, 0, NULL },
+	{ "socket_setsockopt", "setsockopt", 5000, set_option, 0, NULL },
+	{ "inet_conn_request,socket_create,socket_setsockopt,socket_connect",
+	  "connect + accept, TCP", 500, connect_tcp, 0, NULL },
 	{ "unix_stream_connect,socket_create,socket_connect", "connect + accept, UNIX", 1000,
 	  connect_unix, 0, NULL },
 	{ "unix_may_send,socket_sendmsg", "sendto + recv, UNIX", 2000, send_unix, 0, NULL },
