@@ -263,12 +263,15 @@ uint64_t comet_cgroup_cpu_usec(const struct comet_cgroup *cgroup)
 	return usec;
 }
 
-/* In another directory files of the same names could be anybody's, and would be obeyed. */
-static bool is_cgroup(int fd)
+/*
+ * In another directory files of the same names could be anybody's, and would be obeyed. What the
+ * kernel does not tell counts as a cgroup: nothing that may live is forgotten.
+ */
+static bool is_no_cgroup(int fd)
 {
 	struct statfs fs;
 
-	return fstatfs(fd, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC;
+	return fstatfs(fd, &fs) == 0 && fs.f_type != CGROUP2_SUPER_MAGIC;
 }
 
 static void forget(struct comet_cgroup *cgroup)
@@ -288,7 +291,7 @@ int comet_cgroup_destroy(struct comet_cgroup *cgroup)
 	/* A guard may know the plan only, and a record may name anything. */
 	if (cgroup->fd < 0)
 		cgroup->fd = open(cgroup->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (cgroup->fd >= 0 && !is_cgroup(cgroup->fd)) {
+	if (cgroup->fd >= 0 && is_no_cgroup(cgroup->fd)) {
 		forget(cgroup);
 		return 0;
 	}

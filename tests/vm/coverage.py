@@ -3,7 +3,7 @@
 """Is every road to what a manifest does not declare closed? Runs as root in the VM:
 coverage.py [--rows TABLE,N,N-N...] [PERSONA...]
 
-The rows and what they do are tests/coverage/*.c; here they are tried and judged. A row is tried as
+The rows and what they do are tests/coverage/*.c; here they are tried; judge.py judges. A row is tried as
 each persona:
   hooks  root with all capabilities in the host's namespaces, who joined the run's cgroup: the LSM
          hooks are the only wall
@@ -26,11 +26,10 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import lib  # noqa: E402
+from judge import judge  # noqa: E402
 
 ROADS = "/with/roads"
 UIDS = {"hooks": 0, "root": 0, "user": 1000, "packets": 0}
-# Where a packet is dropped, UDP is told at once; TCP waits for an answer, if it waits at all.
-DROPPED = ("EPERM", "success", "ETIMEDOUT", "EINPROGRESS")
 SECONDS = 600  # for all rows as one persona, on a machine that does much else
 KERNEL = os.environ.get("KERNEL_LABEL", "")
 
@@ -286,89 +285,6 @@ def try_all(persona, rows, options, filesystem):
     lib.check(last["lost"] <= last["dropped"], f"events were lost: {last}")
     box.close()
     return tried
-
-
-def wrong_event(row, event, answers, names):
-    """Why it is not the event that the row expects, or nothing."""
-    for key, wanted in (("surface", row.surface), ("op", row.op)):
-        if wanted and event[key] != wanted:
-            return f"event has {key} {event[key]}, expected {wanted}"
-    if event["errno"] not in answers:
-        return f"event has errno {event['errno']}"
-    if event["severity"] != "violation" and "quiet" not in row.flags:
-        return f"event has severity {event['severity']}"
-    if names and "any-name" not in row.flags and event["requested"] != names:
-        return f"event names {event['requested']}, expected {names}"
-    return None
-
-
-def judge_packets(row, answer, events, harmed):
-    if harmed != ("own-copy" in row.flags):
-        return None, f"{answer}, and {'it arrived' if harmed else 'no copy of it came'} outside"
-    if events:
-        return None, f"{answer}, and the hooks were there: {said(events)}"
-    if answer not in DROPPED:
-        return None, f"{answer}, expected {' or '.join(DROPPED)}"
-    return "own copy" if harmed else "packets", None
-
-
-def judge_audit(row, answer, harmed):
-    """What is done to a declared place is seen; is it seen as well where it must not be done?"""
-    if "changes" in row.flags and "unseen" not in row.flags and not harmed:
-        return None, f"{answer}, and nothing would have been seen of it"
-    return "audit", None
-
-
-def judge(row, persona, side, tried):
-    """(how it was closed, None) or (None, why it is open)."""
-    label = row.label(side)
-    answer = tried.answers.get(label)
-    events = tried.events[label]
-    harmed = tried.effects.get(label)
-    inside = "twin-inside" in row.flags and (side == "declared" or "leaks" in row.flags)
-    if inside and persona == "hooks":
-        return "untried", None
-    if label in tried.broken or answer is None:
-        return None, f"could not be tried: {tried.broken.get(label, 'nothing was said')}"
-    if row.absent() and answer == "ENOSYS" and not events:
-        return "absent", None
-    walled = persona != "hooks" and answer in row.walled and not events
-    if side == "declared":
-        if walled and "twin-walled" in row.flags:
-            return "wall", None
-        if answer != "success" or events:
-            return None, f"twin: {answer}, {len(events)} events {said(events)}"
-        if "changes" in row.flags and not harmed:
-            return None, "twin: success, but nothing is seen of it from outside"
-        return "success", None
-    if tried.audit:
-        return judge_audit(row, answer, harmed)
-    if persona == "packets":
-        return judge_packets(row, answer, events, harmed)
-    answers = row.answers[side]
-    if harmed:
-        return None, f"{answer}, and it has an effect outside"
-    if walled:
-        return "wall", None
-    if row.filtered() and answer == "EPERM" and not events:
-        return "silent", None
-    if answer not in answers:
-        return None, f"{answer}, expected {' or '.join(answers)}; {said(events)}"
-    if row.flags & {"no-event", "leaks"}:
-        if events:
-            return None, f"{answer}, and an event where none is expected: {said(events)}"
-        return "leak" if "leaks" in row.flags else "silent", None
-    told = [event for event in events if not row.also or event["op"] != row.also]
-    if not told:
-        return None, f"{answer}, but no event; {said(events)}"
-    for event in told:
-        if wrong := wrong_event(row, event, answers, tried.names.get(label)):
-            return None, f"{answer}, but {wrong} ({said(events)})"
-    return "hook", None
-
-
-def said(events):
-    return "; ".join(f"{e['surface']} {e['op']} {e['errno']} {e['requested']}" for e in events)
 
 
 def hold_programs():

@@ -227,6 +227,19 @@ def wait(path, seconds=30):
         time.sleep(0.02)
 
 
+def add_hosts(box, lines):
+    """More lines of /etc/hosts, until the test ends."""
+    with open("/etc/hosts", encoding="ascii") as f:
+        before = f.read()
+
+    def write_hosts(text):
+        with open("/etc/hosts", "w", encoding="ascii") as f:
+            f.write(text)
+
+    box.closers.append(lambda: write_hosts(before))
+    write_hosts(before + lines)
+
+
 class Listener:
     def __init__(self, kind, address, port):
         family = socket.AF_INET6 if ":" in address else socket.AF_INET

@@ -8,7 +8,7 @@ import stat
 import subprocess
 import threading
 
-from lib import PROBES, PYTHON, check, clean, equal, limit, unchanged, violated
+from lib import PROBES, PYTHON, add_hosts, check, clean, equal, limit, unchanged, violated
 
 AVAIL = f"{PROBES}/avail"
 
@@ -112,16 +112,8 @@ def test_curl(box):
 
 def test_address_sorting(box):
     """libc tries undeclared addresses of a name by UDP to sort them: that is no violation."""
-    with open("/etc/hosts", encoding="ascii") as f:
-        hosts = f.read()
-
-    def write_hosts(text):
-        with open("/etc/hosts", "w", encoding="ascii") as f:
-            f.write(text)
-
-    box.closers.append(lambda: write_hosts(hosts))
-    write_hosts(hosts + "".join(f"127.0.9.{i} six.test\n" for i in range(1, 7))
-                + "".join(f"127.0.9.{i} three.test\n" for i in range(1, 4)))
+    add_hosts(box, "".join(f"127.0.9.{i} six.test\n" for i in range(1, 7))
+              + "".join(f"127.0.9.{i} three.test\n" for i in range(1, 4)))
     port = serve(box, "0.0.0.0")
     pack = box.pack(egress=[("three.test", port, "http")], name="names")
     spotless(box.run(pack, "curl", "-sS", f"http://six.test:{port}/"), "page\n")
@@ -133,15 +125,7 @@ def test_address_sorting(box):
 def test_happy_eyeballs(box):
     """A name with an IPv6 address where nobody is gets its page by IPv4, 50 times, without an
     event; and a pattern, which no name can be looked up for, opens nothing."""
-    with open("/etc/hosts", encoding="ascii") as f:
-        hosts = f.read()
-
-    def write_hosts(text):
-        with open("/etc/hosts", "w", encoding="ascii") as f:
-            f.write(text)
-
-    box.closers.append(lambda: write_hosts(hosts))
-    write_hosts(hosts + "fd00:dead::1 both.test\n127.0.9.1 both.test\n127.0.9.2 a.wild.test\n")
+    add_hosts(box, "fd00:dead::1 both.test\n127.0.9.1 both.test\n127.0.9.2 a.wild.test\n")
     port = serve(box, "0.0.0.0")
     pack = box.pack(egress=[("both.test", port, "http")], programs=["curl"], name="both")
     code = f"curl -sS --max-time 5 http://both.test:{port}/\n" * 50

@@ -155,6 +155,7 @@ write("/sys/fs/cgroup" + own + "/a/cgroup.procs", b"0")
     equal((done.stdout.split(), done.returncode), (["EACCES"] * len(ways), 3), "answers")
     with open(events, encoding="utf-8") as f:
         found = [json.loads(line) for line in f]
+    equal(found[-1]["status"], 0, "moving within the run")
     check(found[0]["cgroup"].startswith(inner.removeprefix("/sys/fs/cgroup")) or
           found[0]["cgroup"].startswith(inner), f"the run is at {found[0]['cgroup']}")
     equal({e["requested"] for e in found if e.get("surface") == "kernel"},
